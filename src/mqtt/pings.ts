@@ -19,8 +19,7 @@ export class Pings {
   /** Of the same connections. */
   readonly signs = new SignsOfLife();
   readonly #isBlocked: () => boolean;
-  #client: PingedClient | undefined;
-  #counts: PingCounts | undefined;
+  #connection: { client: PingedClient; counts: PingCounts } | undefined;
   /** Seconds between pings; 0: none are sent but to measure. */
   #keepalive = 0;
   /** In milliseconds of `performance.now()`. */
@@ -36,8 +35,7 @@ export class Pings {
   /** A connection begins. @param keepalive seconds @returns of its pings */
   connected(client: PingedClient, keepalive: number): PingCounts {
     const counts = new PingCounts(client);
-    this.#client = client;
-    this.#counts = counts;
+    this.#connection = { client, counts };
     this.#keepalive = keepalive;
     this.#pingedAt = performance.now();
     this.signs.connected(client, keepalive);
@@ -45,7 +43,7 @@ export class Pings {
   }
 
   disconnected(): void {
-    this.#client = undefined;
+    this.#connection = undefined;
     this.signs.disconnected();
     this.unblocked();
   }
@@ -79,11 +77,11 @@ export class Pings {
    * while another ping is under way gets the result of that one.
    */
   measure(maxMs: number): Promise<number | undefined> {
-    const client = this.#client;
-    if (!client) {
+    if (!this.#connection) {
       return Promise.resolve(undefined);
     }
-    this.#measuring ??= this.#measure(client, maxMs).finally(() => {
+    const { client, counts } = this.#connection;
+    this.#measuring ??= this.#measure(client, counts, maxMs).finally(() => {
       this.#measuring = undefined;
     });
     return this.#measuring;
@@ -91,12 +89,12 @@ export class Pings {
 
   /** Sends one, also where none are due. What is sent shows nothing of the broker: when it is given up stays as it is. */
   ping(): void {
-    this.#client?.sendPing();
+    this.#connection?.client.sendPing();
   }
 
-  #measure(client: PingedClient, maxMs: number): Promise<number | undefined> {
+  #measure(client: PingedClient, counts: PingCounts, maxMs: number): Promise<number | undefined> {
     const start = performance.now();
-    const pings = this.#counts?.fromNow();
+    const pings = counts.fromNow();
     return new Promise((resolve) => {
       const end = (ms: number | undefined) => {
         clearTimeout(timer);
@@ -104,7 +102,7 @@ export class Pings {
         resolve(ms);
       };
       const look = () => {
-        if (pings?.isAnswered()) {
+        if (pings.isAnswered()) {
           end(Math.round(performance.now() - start));
         }
       };
@@ -118,7 +116,7 @@ export class Pings {
   #showLife(now: number): void {
     this.#pingedAt = now;
     this.ping();
-    this.#client?.reschedulePing(true);
+    this.#connection?.client.reschedulePing(true);
   }
 
   #pingWhileBlocked(): void {
@@ -127,7 +125,7 @@ export class Pings {
     }
     this.#blockedTimer = setTimeout(() => {
       this.#blockedTimer = undefined;
-      if (this.#client && this.#isBlocked()) {
+      if (this.#connection && this.#isBlocked()) {
         this.#showLife(performance.now());
         this.#pingWhileBlocked();
       }
