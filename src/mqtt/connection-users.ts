@@ -7,9 +7,12 @@ const IDLE_DISCONNECT_MS = 1_000;
 /** A client without users tries so long to give back what a persistent session holds. */
 const UNSUBSCRIBE_KEPT_MS = 30_000;
 
+/** What this needs of the broker connection. */
+type UsedConnection = Pick<Connection, 'state' | 'hasKeptSubscriptions' | 'open' | 'disconnect'>;
+
 export class ConnectionUsers {
-  readonly #connection: Connection;
-  readonly #requests: Requests;
+  readonly #connection: UsedConnection;
+  readonly #requests: Pick<Requests, 'idle' | 'filters'>;
   readonly #isPaused: () => boolean;
   readonly #isSessionElsewhere: () => boolean;
   #count = 0;
@@ -23,8 +26,8 @@ export class ConnectionUsers {
    * @param isSessionElsewhere see `MqttClientEvents`: whoever connects takes it from the other one
    */
   constructor(
-    connection: Connection,
-    requests: Requests,
+    connection: UsedConnection,
+    requests: Pick<Requests, 'idle' | 'filters'>,
     isPaused: () => boolean,
     isSessionElsewhere: () => boolean,
   ) {
