@@ -9,6 +9,9 @@ import { MAX_PAYLOAD_BYTES } from '../../src/protocol/json.ts';
 
 type Version = 4 | 5;
 
+/** Of the event loop: far more than anything here takes, as all of it is in this process. */
+const MAX_TURNS = 50_000;
+
 /** A client of MQTT.js behind a stream whose pieces the test makes. */
 class Line {
   /** What was received, and who has read it. */
@@ -62,12 +65,17 @@ class Line {
   }
 
   /** The types of MQTT.js are none of those that `once` of Node.js knows. */
-  next(event: 'connect' | 'close' | 'error'): Promise<unknown> {
-    return new Promise((resolve) => this.client.once(event, resolve));
+  async next(event: 'connect' | 'close' | 'error'): Promise<void> {
+    let isThere = false;
+    this.client.once(event, () => {
+      isThere = true;
+    });
+    await this.until(() => isThere);
   }
 
   async until(isReached: () => boolean): Promise<void> {
-    while (!isReached()) {
+    for (let turns = 0; !isReached(); turns++) {
+      assert.ok(turns < MAX_TURNS, `nothing comes after ${this.log.join(', ')}`);
       await turn();
     }
   }
