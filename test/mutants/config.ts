@@ -39,6 +39,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
     'test/mqtt/preview-session.test.ts',
   ],
   'src/mqtt/probe.ts': ['test/mqtt/probe.test.ts', 'test/proxy/broker.test.ts'],
+  'src/mqtt/connection.ts': ['test/mqtt/one-connection.test.ts'],
   'src/reports/label-filter.ts': ['test/reports/label-filter.test.ts', 'test/reports/label-refresh.test.ts'],
   'src/reports/open-message.ts': ['test/reports/kept-messages.test.ts', 'test/reports/open-reports.test.ts'],
   'src/reports/open-report.ts': ['test/reports/open-deliveries.test.ts'],

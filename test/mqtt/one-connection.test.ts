@@ -1,0 +1,574 @@
+// One connection by itself at a broker: what it tells whoever has it, how it ends, and when it comes back. Time is moved by hand.
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Connection } from '../../src/mqtt/connection.ts';
+import type { ConnectionEvents } from '../../src/mqtt/connection-events.ts';
+import type { ConnectionLimits } from '../../src/mqtt/connection-limits.ts';
+import type { MqttState } from '../../src/mqtt/state.ts';
+import type { MqttSettings } from '../../src/settings.ts';
+import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
+import { mqttSettings } from '../session.ts';
+import { mockTime, passRealTime, restoreTime } from './scripted.ts';
+
+const NOBODY = 'mqtt://127.0.0.1:1';
+const FILTER = 'mt/gateway/+/device/+/#';
+const NOT_TLS = { cert: 'no certificate', key: 'no key' };
+const RESPONSES = 'mt/gateway/c0141f68fc3d/response/#';
+
+describe('one connection', () => {
+  let broker: ScriptedBroker;
+  let other: ScriptedBroker;
+  let connections: Connection[];
+  let states: MqttState[];
+  /** What it told else. */
+  let told: string[];
+  let logged: string[];
+  let limits: ConnectionLimits | undefined;
+  let news: EventEmitter;
+
+  before(async () => {
+    [broker, other] = await Promise.all([startScriptedBroker(), startScriptedBroker()]);
+  });
+  after(() => Promise.all([broker.stop(), other.stop()]));
+  beforeEach(() => {
+    [connections, states, told, logged, limits] = [[], [], [], [], undefined];
+    news = new EventEmitter();
+    mockTime(1_000_000);
+    mock.method(Math, 'random', () => 0);
+  });
+  afterEach(async () => {
+    restoreTime();
+    await Promise.all(connections.map((connection) => connection.close()));
+    await Promise.all([broker.reset(), other.reset()]);
+  });
+
+  function create(changes: Partial<MqttSettings> = {}, events: Partial<ConnectionEvents> = {}): Connection {
+    const tell = (text: string) => {
+      told.push(text);
+      news.emit('change');
+    };
+    const log = (text: string) => {
+      logged.push(text);
+      news.emit('change');
+    };
+    const connection = new Connection(
+      mqttSettings(broker.url, changes),
+      { info: log, warn: log, trace() {} },
+      {
+        state(state) {
+          states.push(state);
+          news.emit('change');
+        },
+        kept: () => tell('kept'),
+        session(isPresent, found) {
+          limits = found;
+          tell(isPresent ? 'session' : 'no session');
+        },
+        quota: (max) => tell(`quota ${max}`),
+        lowerQos: (max) => tell(`QoS ${max}`),
+        refusing: (filter) => tell(`refusing ${filter}`),
+        refused: () => tell('refused'),
+        trying: (filter) => tell(`trying ${filter}`),
+        renewing: () => tell('renewing'),
+        makingRoom: () => tell('making room'),
+        isReportFilter: (filter) => filter.startsWith(FILTER.slice(0, -1)),
+        subscribed: () => tell('subscribed'),
+        message(topic, payload, _qos, _retained, done) {
+          tell(`${topic} ${payload}`);
+          done();
+        },
+        isBlocked: () => false,
+        underWay: () => 0,
+        ...events,
+      },
+    );
+    connections.push(connection);
+    return connection;
+  }
+
+  async function until(isReached: () => unknown): Promise<void> {
+    while (!isReached()) {
+      await once(news, 'change');
+    }
+  }
+  /** The next state of this name. */
+  const reached = async (name: MqttState['name'], from = states.length): Promise<MqttState> => {
+    await until(() => states.slice(from).some((state) => state.name === name));
+    return states.slice(from).find((state) => state.name === name) as MqttState;
+  };
+  const connect = async (changes: Partial<MqttSettings> = {}, events: Partial<ConnectionEvents> = {}) => {
+    const connection = create(changes, events);
+    connection.open();
+    await reached('connected', 0);
+    return connection;
+  };
+  const names = () => states.splice(0).map(({ name }) => name);
+  const tick = (ms: number) => mock.timers.tick(ms);
+  const reasonOf = (state: MqttState | undefined) => (state && 'reason' in state ? state.reason.key : '');
+  /** Lost without a word; the next attempt is still to come. */
+  const lose = async () => {
+    const lost = reached('waiting');
+    broker.drop();
+    return lost;
+  };
+  const waits = () => logged.map((text) => /next attempt in ([\d.]+) s/.exec(text)?.[1]).filter(Boolean);
+
+  it('is made when it is opened, once, and tells what it is at', async () => {
+    const connection = create({ brokers: [broker.url.replace('//', '//me:secret@')] });
+    assert.deepEqual([connection.state, connection.connected], [{ name: 'idle' }, false]);
+    assert.equal(connection.broker, broker.url);
+    connection.open();
+    connection.open();
+    assert.deepEqual(states, [{ name: 'connecting', broker: broker.url }]);
+    assert.equal(connection.connected, false);
+    await reached('connected', 0);
+    assert.deepEqual(states.slice(1), [{ name: 'connected', broker: broker.url }]);
+    assert.equal(connection.state, states[1]);
+    assert.deepEqual([connection.connected, broker.connections.length], [true, 1]);
+    assert.deepEqual(told, ['no session', 'subscribed']);
+    assert.deepEqual(logged, [`connected to ${broker.url}`]);
+    assert.match(connection.url, /me:secret/);
+  });
+
+  it('begins with the address that is asked for', async () => {
+    const connection = create({ brokers: [NOBODY, broker.url] });
+    assert.equal(connection.url, NOBODY);
+    connection.open(broker.url);
+    await reached('connected', 0);
+    assert.deepEqual(names(), ['connecting', 'connected']);
+    assert.equal(connection.url, broker.url);
+  });
+
+  it('says since when there is none', async () => {
+    const connection = create();
+    assert.equal(connection.awaySince(), 1_000_000);
+    assert.equal(connection.awaySince(5), 5);
+    connection.open();
+    await reached('connected', 0);
+    assert.equal(connection.awaySince(5), undefined);
+    tick(1_000);
+    await lose();
+    tick(500);
+    assert.deepEqual([connection.awaySince(5), connection.awaySince()], [1_001_000, 1_001_500]);
+    assert.equal(connection.connected, false);
+  });
+
+  it('publishes, and says when the broker has it', async () => {
+    const connection = create();
+    connection.publish('a', 'before', 0, () => assert.fail('there is no connection'));
+    connection.open();
+    await reached('connected', 0);
+    for (const qos of [0, 1, 2] as const) {
+      await new Promise<void>((resolve) => connection.publish('a', `${qos}`, qos, () => resolve()));
+    }
+    assert.deepEqual(
+      broker.packets('publish').map(({ topic, payload, qos }) => [topic, `${payload}`, qos]),
+      [
+        ['a', '0', 0],
+        ['a', '1', 1],
+        ['a', '2', 2],
+      ],
+    );
+  });
+
+  it('brings what it is subscribed to, and tells when that is granted', async () => {
+    const connection = await connect();
+    await until(() => told.includes('subscribed'));
+    told.length = 0;
+    connection.subscriptions.change([FILTER], 1);
+    await until(() => told.includes('subscribed'));
+    broker.publish('mt/gateway/g/device/d/heartbeat', 'report');
+    await until(() => told.length === 2);
+    assert.deepEqual(told, ['subscribed', 'mt/gateway/g/device/d/heartbeat report']);
+    connection.subscriptions.change([], 1, [FILTER]);
+    await broker.until(() => broker.packets('unsubscribe').length === 1);
+  });
+
+  describe('is left', () => {
+    it('for good: the broker is told, and there is nothing more', async () => {
+      const connection = await connect();
+      const disconnected = broker.next('disconnect');
+      names();
+      const closed = connection.close(['a']);
+      assert.deepEqual([names(), connection.connected], [['closed'], false]);
+      await disconnected;
+      await closed;
+      tick(600_000);
+      await passRealTime();
+      assert.deepEqual([names(), broker.connections.length, logged.length], [[], 1, 1]);
+      assert.deepEqual(broker.packets('unsubscribe'), []);
+      connection.publish('a', '', 0, () => assert.fail('there is no connection'));
+    });
+
+    it('by a persistent session without what it must not keep', async () => {
+      const connection = await connect({ persistent: true });
+      await connection.close([RESPONSES, 'b']);
+      assert.deepEqual(
+        broker.packets('unsubscribe').flatMap(({ unsubscriptions }) => unsubscriptions),
+        [RESPONSES, 'b'],
+      );
+    });
+
+    it('while it waits for the next attempt, which does not come then', async () => {
+      const connection = await connect();
+      await lose();
+      await connection.close();
+      tick(600_000);
+      await passRealTime();
+      assert.equal(broker.connections.length, 1);
+    });
+
+    it('before it has begun', async () => {
+      const connection = create();
+      connection.open();
+      await connection.close();
+      await passRealTime();
+      assert.deepEqual([names(), broker.connections.length], [['connecting', 'closed'], 0]);
+    });
+
+    it('before the broker has answered', async () => {
+      broker.options.withhold = ['connack'];
+      const connection = create();
+      connection.open();
+      await broker.next('connect');
+      await connection.close();
+      broker.release();
+      await broker.until(() => broker.openConnections.length === 0);
+      assert.deepEqual([names(), told, logged], [['connecting', 'closed'], [], []]);
+    });
+
+    it('for now: it can be opened again', async () => {
+      const connection = await connect();
+      names();
+      await connection.disconnect();
+      assert.deepEqual(names(), ['closed', 'idle']);
+      connection.open();
+      await reached('connected', 0);
+      assert.deepEqual([names(), broker.connections.length], [['connecting', 'connected'], 2]);
+    });
+
+    it('for now, and opened again meanwhile', async () => {
+      const connection = await connect();
+      names();
+      const left = connection.disconnect();
+      connection.open();
+      await left;
+      await reached('connected', 0);
+      assert.deepEqual(names(), ['closed', 'connecting', 'connected']);
+    });
+  });
+
+  describe('is lost', () => {
+    it('and made again after a while', async () => {
+      await connect();
+      names();
+      assert.equal(reasonOf(await lose()), 'reason.brokenOff');
+      assert.match(logged.at(-1) ?? '', /^mqtt:\/\/127\.0\.0\.1:\d+: .*; next attempt in 1 s$/);
+      tick(999);
+      assert.deepEqual(names(), ['waiting']);
+      const back = reached('connected');
+      tick(1);
+      await back;
+      assert.deepEqual(names(), ['connecting', 'connected']);
+    });
+
+    it('and made again after longer each time, and with the short wait after a good one', async () => {
+      await connect();
+      for (const [lasts, wait] of [
+        [5_000, 1],
+        [5_000, 2],
+        [5_000, 4],
+        [5_001, 1],
+      ] as const) {
+        tick(lasts);
+        await lose();
+        assert.equal(waits().at(-1), `${wait}`);
+        const back = reached('connected');
+        tick(wait * 1_000);
+        await back;
+      }
+    });
+
+    it('by who has it, where there is one', async () => {
+      const connection = create();
+      connection.drop();
+      connection.open();
+      await reached('connected', 0);
+      const lost = reached('waiting');
+      connection.drop();
+      await lost;
+      assert.deepEqual(broker.packets('disconnect'), []);
+    });
+
+    it('with the reason that came first, though the broker does not end it', async () => {
+      await connect({ protocolVersion: 5 });
+      broker.options.intercept = () => true;
+      const lost = reached('waiting');
+      broker.connections[0]?.send({ cmd: 'disconnect', reasonCode: 0x89 });
+      assert.equal(reasonOf(await lost), 'reason.busy');
+    });
+
+    it('when the broker sends what cannot be read, though it does not end it', async () => {
+      await connect({ protocolVersion: 5 });
+      broker.options.intercept = () => true;
+      const lost = reached('waiting');
+      // No such reason code.
+      broker.connections[0]?.send({ cmd: 'puback', messageId: 1, reasonCode: 0x55 });
+      assert.equal(reasonOf(await lost), 'reason.malformed');
+    });
+
+    it('at an address that does not answer, and goes on with the next one', async () => {
+      create({ brokers: [NOBODY, broker.url] }).open();
+      const lost = await reached('waiting', 0);
+      assert.deepEqual([reasonOf(lost), 'broker' in lost && lost.broker], ['reason.nothingThere', NOBODY]);
+      assert.deepEqual(waits(), ['0.1']);
+      const back = reached('connected');
+      tick(50);
+      await back;
+      assert.deepEqual(names(), ['connecting', 'waiting', 'connecting', 'connected']);
+    });
+
+    it('before it is there when the settings of TLS are wrong: nothing is connected', async () => {
+      create({ brokers: [broker.url.replace('mqtt', 'mqtts')], tls: NOT_TLS }).open();
+      assert.match(reasonOf(await reached('waiting', 0)), /^error\./);
+      assert.equal(broker.connections.length, 0);
+    });
+
+    it('without a word of TLS where the address is a plain one', async () => {
+      await connect({ tls: NOT_TLS });
+    });
+
+    it('by a refused login, after which trying again is no news until it succeeds', async () => {
+      broker.options.connackCode = 5;
+      create().open();
+      assert.equal(reasonOf(await reached('refused', 0)), 'reason.notAuthorized');
+      const again = reached('refused');
+      tick(10_000);
+      await again;
+      assert.deepEqual(names(), ['connecting', 'refused', 'refused']);
+      assert.deepEqual(waits(), ['10', '20']);
+      broker.options.connackCode = 0;
+      const back = reached('connected');
+      tick(20_000);
+      await back;
+      assert.deepEqual(names(), ['connected']);
+    });
+  });
+
+  describe('of which the session may be given to another one of this process', () => {
+    it('comes back to the same broker after a second when it is lost meanwhile', async () => {
+      const connection = await connect({ brokers: [broker.url, other.url] });
+      connection.lend();
+      await lose();
+      assert.deepEqual(waits(), ['1']);
+      const back = reached('connected');
+      tick(1_000);
+      await back;
+      assert.equal(connection.url, broker.url);
+      await lose();
+      // Once only.
+      assert.equal(waits().at(-1), '0.1');
+    });
+
+    it('comes back so when its end is noticed after the other one has left', async () => {
+      const connection = await connect({ brokers: [broker.url, other.url] });
+      connection.lend();
+      connection.takeBack(true);
+      await lose();
+      assert.deepEqual(waits(), ['1']);
+    });
+
+    it('goes its own way when the other one was not given it', async () => {
+      const connection = await connect({ brokers: [broker.url, other.url] });
+      connection.lend();
+      connection.takeBack(false);
+      await lose();
+      assert.deepEqual(waits(), ['0.1']);
+    });
+
+    it('does not wait for longer than a second when the other one has left', async () => {
+      broker.options.connackCode = 3;
+      const connection = create();
+      connection.open();
+      await reached('waiting', 0);
+      for (const wait of [1, 2, 4]) {
+        assert.equal(waits().at(-1), `${wait}`);
+        const again = reached('waiting');
+        tick(wait * 1_000);
+        await again;
+      }
+      broker.options.connackCode = 0;
+      connection.takeBack(false);
+      tick(1_000);
+      assert.equal(states.at(-1)?.name, 'waiting');
+      connection.takeBack(true);
+      tick(999);
+      assert.equal(states.at(-1)?.name, 'waiting');
+      const back = reached('connected');
+      tick(1);
+      await back;
+      const attempts = broker.connections.length;
+      tick(60_000);
+      await passRealTime();
+      assert.equal(broker.connections.length, attempts);
+      // The one that was given the session has left before this one came back: nothing of it is left.
+      await lose();
+      assert.notEqual(waits().at(-1), undefined);
+    });
+  });
+
+  describe('to a broker that says what it wants', () => {
+    it('tells its limits, and that it has a session', async () => {
+      const changes = { persistent: true, clientId: 'mt-one-limits', protocolVersion: 5 as const };
+      broker.options.receiveMaximum = 7;
+      const first = await connect(changes);
+      assert.equal(limits?.maxUnacknowledged, 7);
+      await first.close();
+      assert.deepEqual(told.includes('kept'), false);
+      told.length = 0;
+      await connect(changes);
+      await until(() => told.includes('subscribed'));
+      assert.deepEqual(told.slice(0, 2), ['kept', 'session']);
+    });
+
+    it('sends pings as often as it wants, where the settings want none', async () => {
+      broker.options.connackProperties = { serverKeepAlive: 10 };
+      await connect({ protocolVersion: 5, keepalive: 0 });
+      const pinged = broker.next('pingreq');
+      tick(10_000);
+      await pinged;
+    });
+
+    it('sends no pings where nobody wants any', async () => {
+      await connect({ protocolVersion: 5, keepalive: 0 });
+      tick(600_000);
+      await passRealTime();
+      assert.deepEqual(broker.packets('pingreq'), []);
+    });
+
+    it('says once that a session is kept for a shorter time than was asked for', async () => {
+      broker.options.connackProperties = { sessionExpiryInterval: 60 };
+      await connect({ protocolVersion: 5, persistent: true, sessionExpiry: 3_600 });
+      await lose();
+      const back = reached('connected');
+      tick(1_000);
+      await back;
+      assert.deepEqual(
+        logged.filter((text) => text.includes('keeps')),
+        [`${broker.url} keeps reports for 60 s while Node-RED is down, not for 3600 s`],
+      );
+    });
+
+    it('asks for no more than goes into a packet, and as many filters at once as it takes', async () => {
+      const { limits: none } = mqttSettings('');
+      const filters = Array.from({ length: 6 }, (_, n) => `mt/gateway/c0141f68fc3${n}/device/+/#`);
+      const connection = await connect({ limits: { ...none, maxFiltersPerSubscribe: 4 } });
+      connection.subscriptions.change(filters, 1);
+      await broker.until(() => broker.packets('subscribe').length === 2);
+      assert.deepEqual(
+        broker.packets('subscribe').map(({ subscriptions }) => subscriptions.length),
+        [4, 2],
+      );
+      const size = 16 + 2 * (filters[0]!.length + 3);
+      const small = await connect({ limits: { ...none, maxPacketSize: size } });
+      await until(() => states.filter(({ name }) => name === 'connected').length === 2);
+      small.subscriptions.change(filters, 1);
+      await broker.until(() => broker.packets('subscribe').length === 5);
+      assert.deepEqual(
+        broker.packets('subscribe').map(({ subscriptions }) => subscriptions.length),
+        [4, 2, 2, 2, 2],
+      );
+    });
+
+    it('says nothing any more of how much may come at once when it has sent more than that', async () => {
+      const connection = await connect({ protocolVersion: 5 });
+      const told = () => broker.packets('connect').map(({ properties }) => properties?.receiveMaximum);
+      connection.subscriptions.change([FILTER], 2);
+      await broker.until(() => broker.packets('subscribe').length === 1);
+      const lost = reached('waiting');
+      for (let messageId = 1; messageId <= 1_001; messageId++) {
+        const topic = 'mt/gateway/g/device/d/heartbeat';
+        broker.connections[0]?.send({ cmd: 'publish', topic, payload: '', qos: 2, messageId } as never);
+      }
+      assert.equal(reasonOf(await lost), 'reason.sentTooMany');
+      const back = reached('connected');
+      tick(1_000);
+      await back;
+      assert.deepEqual(told(), [1_000, undefined]);
+    });
+
+    for (const [protocolVersion, isTold] of [
+      [4, true],
+      [5, false],
+    ] as const) {
+      it(`tells ${isTold ? 'what' : 'nothing of'} QoS it takes by its grants (MQTT ${protocolVersion})`, async () => {
+        broker.options.maxGrantedQos = 1;
+        const connection = await connect({ protocolVersion });
+        connection.subscriptions.change([FILTER], 2);
+        await new Promise((resolve) => connection.subscriptions.whenSettled(FILTER, resolve));
+        await passRealTime();
+        assert.equal(told.includes('QoS 1'), isTold);
+      });
+    }
+  });
+
+  describe('to a broker that refuses subscriptions', () => {
+    it('is limited by those of reports alone, and is not any more when they are granted', async () => {
+      broker.options.refuses = () => true;
+      // The time is moved in one step, so no ping of it would be answered.
+      const connection = await connect({ keepalive: 0 });
+      connection.subscriptions.change([RESPONSES], 1);
+      await new Promise((resolve) => connection.subscriptions.whenSettled(RESPONSES, resolve));
+      assert.equal(states.at(-1)?.name, 'connected');
+      connection.subscriptions.change([FILTER], 1);
+      const limited = await reached('limited', 0);
+      assert.ok(limited.name === 'limited');
+      assert.deepEqual([[...limited.refused.keys()], limited.broker], [[FILTER], broker.url]);
+      assert.deepEqual([reasonOf(limited), limited.reason.values.filter], ['reason.filter', FILTER]);
+      assert.ok(told.includes(`refusing ${FILTER}`));
+      broker.options.refuses = () => false;
+      names();
+      const well = reached('connected', 0);
+      tick(30_000);
+      await well;
+      assert.equal(connection.connected, true);
+    });
+
+    it('asks for those that were not lost again at once when it was ended for one of them', async () => {
+      const BAD = `${FILTER.slice(0, -1)}bad`;
+      broker.options.refuses = (filter) => filter === BAD;
+      broker.options.refusesBy = 'close';
+      const connection = await connect();
+      connection.subscriptions.change([FILTER, BAD], 1);
+      await reached('waiting', 0);
+      assert.deepEqual(waits(), ['0.2']);
+    });
+
+    it('tells a broker that answers nothing from one that is gone', async () => {
+      const connection = await connect({ keepalive: 0 });
+      broker.options.withhold = ['suback', 'unsuback'];
+      connection.subscriptions.change([FILTER], 1);
+      await broker.until(() => broker.packets('subscribe').length === 1);
+      const pinged = broker.next('pingreq');
+      tick(30_000);
+      await pinged;
+      await reached('limited', 0);
+    });
+  });
+
+  it('does not mind what an earlier client of it does', async () => {
+    const connection = await connect();
+    broker.setReading(false);
+    const left = connection.disconnect();
+    connection.open();
+    await turn();
+    broker.setReading(true);
+    await left;
+    await reached('connected', 0);
+    tick(600);
+    await passRealTime();
+    assert.equal(connection.connected, true);
+  });
+});
