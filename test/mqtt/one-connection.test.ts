@@ -8,6 +8,7 @@ import type { ConnectionEvents } from '../../src/mqtt/connection-events.ts';
 import type { ConnectionLimits } from '../../src/mqtt/connection-limits.ts';
 import type { MqttState } from '../../src/mqtt/state.ts';
 import type { MqttSettings } from '../../src/settings.ts';
+import { startProxy } from '../proxy/server.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { mqttSettings } from '../session.ts';
 import { mockTime, passRealTime, restoreTime } from './scripted.ts';
@@ -186,6 +187,56 @@ describe('one connection', () => {
     await broker.until(() => broker.packets('unsubscribe').length === 1);
   });
 
+  it('knows what a broker still collects for, where its session outlives a connection', async () => {
+    for (const persistent of [true, false]) {
+      const changes = { persistent, brokers: [NOBODY, broker.url] };
+      const connection = create(changes);
+      assert.equal(connection.hasKeptSubscriptions, false);
+      connection.open(broker.url);
+      connection.subscriptions.change([FILTER], 1);
+      await new Promise((resolve) => connection.subscriptions.whenSettled(FILTER, resolve));
+      await connection.close();
+      assert.equal(connection.hasKeptSubscriptions, persistent);
+    }
+  });
+
+  it('goes through a proxy where it is a WebSocket, which is left with it while it is silent', async () => {
+    const proxy = await startProxy();
+    try {
+      proxy.answer = () => {};
+      const addresses = { ws: proxy.url };
+      const connection = create({ brokers: ['ws://localhost:9'], proxy: { addresses, exceptions: '' } });
+      connection.open();
+      await proxy.connected(1);
+      await connection.close();
+      await proxy.idle();
+      assert.deepEqual(proxy.asked, ['localhost:9']);
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  it('serves who wants to know of messages and states alone', async () => {
+    const least = {
+      ...{ kept: undefined, refused: undefined, trying: undefined },
+      ...{ renewing: undefined, makingRoom: undefined },
+    } as unknown as Partial<ConnectionEvents>;
+    broker.options.refuses = (filter) => filter === RESPONSES;
+    const changes = { clientId: 'mt-one-least', persistent: true };
+    const first = await connect(changes, least);
+    first.subscriptions.change([FILTER, RESPONSES], 1);
+    await new Promise((resolve) => first.subscriptions.whenSettled(RESPONSES, resolve));
+    await first.close();
+    states.length = 0;
+    const second = await connect(changes, least);
+    second.subscriptions.change([FILTER, RESPONSES], 1);
+    await new Promise((resolve) => second.subscriptions.whenSettled(RESPONSES, resolve));
+    second.subscriptions.change([FILTER], 0);
+    await new Promise((resolve) => second.subscriptions.whenSettled(FILTER, resolve));
+    assert.ok(told.includes('session'));
+    assert.equal(second.connected, true);
+  });
+
   describe('is left', () => {
     it('for good: the broker is told, and there is nothing more', async () => {
       const connection = await connect();
@@ -300,6 +351,25 @@ describe('one connection', () => {
       connection.drop();
       await lost;
       assert.deepEqual(broker.packets('disconnect'), []);
+    });
+
+    it('with many requests under way, which may be the reason', async () => {
+      await connect({}, { underWay: () => 10 });
+      assert.equal(reasonOf(await lose()), 'reason.brokenOffBusy');
+    });
+
+    it('and what was published over it is not sent again, nor is anything heard of it later', async () => {
+      broker.options.withhold = ['puback'];
+      const connection = await connect();
+      const outcome = new Promise((resolve) => connection.publish('a', '', 1, resolve));
+      await broker.until(() => broker.packets('publish').length === 1);
+      await lose();
+      assert.ok((await outcome) instanceof Error);
+      const back = reached('connected');
+      tick(1_000);
+      await back;
+      await passRealTime();
+      assert.equal(broker.packets('publish').length, 1);
     });
 
     it('with the reason that came first, though the broker does not end it', async () => {
