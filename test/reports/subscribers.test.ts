@@ -256,6 +256,14 @@ describe('subscribers', () => {
     assert.deepEqual(ages, [4_000, 4_000]);
   });
 
+  it('need not know of the state of their labels', () => {
+    labelled = [G];
+    const got: unknown[] = [];
+    subscribers.add({ ...ALL, ...LABELLED }, { report: ({ seq }) => void got.push(seq), error() {} });
+    deliver(1);
+    assert.deepEqual(got, [1]);
+  });
+
   it('get what waited for labels when flows run, and not before', () => {
     isPaused = true;
     const { got } = add(LABELLED);
@@ -403,6 +411,21 @@ describe('subscribers', () => {
       deliverKept(1);
       end();
       assert.deepEqual([acknowledged, reports.isConfirming], [[1], false]);
+    });
+
+    it('are told of what was sent again as often as it may be, and where it came from', () => {
+      const errors: ServiceError[] = [];
+      const subscriber = { report() {}, error: (error: ServiceError) => void errors.push(error) };
+      const confirm = { ...CONFIRM, maxAttempts: 1 };
+      subscribers.add(ALL, { ...subscriber, confirm }, 'node');
+      deliverKept(1);
+      for (let attempt = 0; attempt < 2; attempt++) {
+        now += CONFIRM.timeoutMs;
+        mock.timers.tick(500);
+      }
+      const [{ code, cause }] = errors as [ServiceError];
+      assert.deepEqual([code, cause.gateway, cause.device, cause.attempts], ['TIMEOUT', G, D, 1]);
+      assert.deepEqual(acknowledged, [1]);
     });
 
     it('get theirs again that passes other labels by now, and not what does not', () => {
