@@ -172,8 +172,7 @@ class WatchSubscriptions {
 
   #setLabelled(): void {
     const { labels } = this.#settings;
-    const gateways =
-      labels.length > 0 && this.#areLabelsKnown ? this.#context.gatewaysWithLabels(labels) : undefined;
+    const gateways = this.#areLabelsKnown ? this.#context.gatewaysWithLabels(labels) : undefined;
     if (gateways) {
       this.#watch?.setLabelled(gateways);
     }

@@ -24,11 +24,15 @@ describe('what a watch has subscribed', () => {
   let told: LabelState[];
   /** Conditions of which the node was told. */
   let changes: string[];
+  /** How often it was told that numbers may be others, and that too much is watched. */
+  let counted: number;
+  let full: number;
   /** Refused from this subscription on. */
   let maxFilters: number;
 
   beforeEach(() => {
     [filters, subscribers, told, changes, labelled] = [[], [], [], [], undefined];
+    [counted, full] = [0, 0];
     maxFilters = Number.POSITIVE_INFINITY;
     world = new World();
     context = {
@@ -52,8 +56,8 @@ describe('what a watch has subscribed', () => {
 
   const NODE = {
     changed: ({ condition, active }: ConditionChange) => void changes.push(`${condition} ${active}`),
-    counted() {},
-    full() {},
+    counted: () => void counted++,
+    full: () => void full++,
   };
   const open = (settings: Partial<WatchSettings>, owner = 'watch') =>
     watchDevices(
@@ -111,6 +115,34 @@ describe('what a watch has subscribed', () => {
     assert.equal(filters.length, 2);
   });
 
+  it('ends with the watch, of which the node hears nothing any more', () => {
+    const watch = open({ conditions: ['error'] });
+    hear(G, D);
+    world.wait(6_000);
+    const before = counted;
+    assert.ok(before > 0);
+    watch.close(false);
+    hear(G, D2);
+    world.wait(6_000);
+    assert.deepEqual([counted, context.watches.areUsed], [before, false]);
+  });
+
+  it('comes back with the watch that a deploy ends, which goes on with what it knows', () => {
+    const watch = open({ conditions: ['silent'], silentAfter: 60 });
+    hear(G, D);
+    watch.close(true);
+    assert.deepEqual([open({ conditions: ['silent'], silentAfter: 60 }).counts.watched > 0], [true]);
+  });
+
+  it('brings what is not watched where there is no room for more, which the node is told once', () => {
+    world = new World(0);
+    context = { ...context, watches: world.watches };
+    const watch = open({});
+    hear(G, D);
+    hear(G, D2);
+    assert.deepEqual([full, watch.counts.watched], [1, 0]);
+  });
+
   it('is nothing where some of it cannot be had', () => {
     maxFilters = 1;
     assert.throws(() => open({ gateways: [G], devices: [D] }), { code: 'NOT_CONFIGURED' });
@@ -118,10 +150,11 @@ describe('what a watch has subscribed', () => {
   });
 
   describe('of the gateways of its devices', () => {
+    const gatewayAt = (n: number) => (0xc00000000000 + n).toString(16);
     /** So many gateways bring the device, one after the other. */
     const bring = (count: number, first = 0) => {
       for (let n = first; n < first + count; n++) {
-        hear((0xc00000000000 + n).toString(16), D);
+        hear(gatewayAt(n), D);
       }
     };
 
@@ -142,10 +175,13 @@ describe('what a watch has subscribed', () => {
 
     for (const [title, settings] of [
       ['gateways are given', { gateways: [G], devices: [D] }],
+      ['gateways are given, with labels', { gateways: [G], devices: [D], labels }],
       ['silence is none of its conditions', { devices: [D], conditions: ['error'] }],
     ] as [string, Partial<WatchSettings>][]) {
       it(`is nothing more where ${title}`, async () => {
+        labelled = new Set([G]);
         open(settings);
+        subscribers[0]!.labels?.({ name: 'ready', lost: 0 });
         const { length } = filters;
         hear(G, D);
         await turn();
@@ -154,7 +190,10 @@ describe('what a watch has subscribed', () => {
     }
 
     it('is everything where they are a hundred, and nothing more for any further one', async () => {
-      open({ devices: [D] });
+      const all = Array.from({ length: 105 }, (_, n) => gatewayAt(n));
+      labelled = new Set(all);
+      open({ devices: [D], labels });
+      subscribers[0]!.labels!({ name: 'ready', lost: 0 });
       bring(99);
       await turn();
       assert.equal(filters.at(-1)!.gateways.length, 99);
@@ -196,6 +235,13 @@ describe('what a watch has subscribed', () => {
         told.map((state) => ({ ...state })),
         ['waiting', 'stale', 'ready'].map((name) => ({ name, lost: 0 })),
       );
+    });
+
+    it('is not judged by a list of which the node was not told', () => {
+      labelled = new Set([G]);
+      const watch = open({ labels });
+      hear(G, D);
+      assert.equal(watch.counts.watched, 0);
     });
 
     it('is not judged anew while nobody knows who carries them', () => {
@@ -245,7 +291,7 @@ describe('what a watch has subscribed', () => {
       ['error'],
     );
     assert.deepEqual([watch.firstActive(0).rows.length, watch.firstActive(1).rows.length], [0, 1]);
-    assert.throws(() => watch.forget('nothing'), { code: 'INVALID_INPUT' });
+    assert.throws(() => watch.forget('x'), { code: 'INVALID_INPUT', cause: { field: 'forget', value: 'x' } });
     watch.forget('D0:00:00:00:00:01');
     assert.equal(watch.counts.active, 0);
   });
