@@ -49,6 +49,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/reports/open-message.ts': ['test/reports/kept-messages.test.ts', 'test/reports/open-reports.test.ts'],
   'src/reports/open-report.ts': ['test/reports/open-deliveries.test.ts'],
   'src/rest/calls.ts': ['test/rest/calls.test.ts', 'test/rest/order.test.ts'],
+  'src/rest/client.ts': ['test/rest/client.test.ts', 'test/rest/order.test.ts', 'test/rest/stopped.test.ts'],
   'src/rest/content-encoding.ts': ['test/rest/http.test.ts'],
   'src/rest/device-list-reader.ts': ['test/rest/device-directory.test.ts'],
   'src/rest/http.ts': ['test/rest/http.test.ts', 'test/proxy/rest.test.ts'],

@@ -757,6 +757,39 @@ describe('REST client', () => {
     }
   });
 
+  describe('state before the first call', () => {
+    for (const [title, changes, name, key, field] of [
+      ['nothing at all', { authUrl: '', baseUrl: '' }, 'unconfigured', 'NOT_CONFIGURED.rest', undefined],
+      ['no address of the devices', { baseUrl: '' }, 'unconfigured', 'NOT_CONFIGURED.restOne', 'baseUrl'],
+      ['no address of the login', { authUrl: '' }, 'unconfigured', 'NOT_CONFIGURED.restOne', 'authUrl'],
+      ['no user name', { username: '' }, 'loginMissing', 'NOT_CONFIGURED.credentials', undefined],
+      ['no password', { password: '' }, 'loginMissing', 'NOT_CONFIGURED.credentials', undefined],
+      ['a wrong header', { authHeader: 'X: y' }, 'invalid', 'INVALID_INPUT.notHeader', 'authHeader'],
+      ['a wrong address of the login', { authUrl: 'host' }, 'invalid', 'INVALID_INPUT.notHttpUrl', 'authUrl'],
+      ['a wrong address of the devices', { baseUrl: 'x' }, 'invalid', 'INVALID_INPUT.notHttpUrl', 'baseUrl'],
+    ] as const) {
+      it(`says what is wrong with settings that have ${title}, as the call does`, async () => {
+        const other = createClient('http://localhost:9', changes);
+        const { state } = other;
+        const { text } = await failure(other.send(LIST));
+        assert.deepEqual([state.name, text.key, text.values?.field], [name, key, field]);
+        assert.deepEqual(
+          'problem' in state ? (state.problem as ServiceError).text : undefined,
+          name === 'invalid' ? text : undefined,
+        );
+        assert.equal(other.state, state);
+        await other.close();
+      });
+    }
+
+    it('shows a header with a password in it without the password', async () => {
+      const other = createClient('http://localhost:9', { authHeader: `X ${PASSWORD}` });
+      const { message } = await failure(other.send(LIST));
+      assert.match(message, /: X \*\*\*$/);
+      await other.close();
+    });
+  });
+
   describe('load and closing', () => {
     it('makes at most 4 calls at a time', async () => {
       const held: (() => void)[] = [];
