@@ -782,6 +782,13 @@ describe('REST client', () => {
       });
     }
 
+    it('says that the password may be what is missing', async () => {
+      const other = createClient('http://localhost:9', { password: '' });
+      const { message } = await failure(other.send(LIST));
+      assert.equal(message, 'the service has no REST user name or no password');
+      await other.close();
+    });
+
     it('shows a header with a password in it without the password', async () => {
       const other = createClient('http://localhost:9', { authHeader: `X ${PASSWORD}` });
       const { message } = await failure(other.send(LIST));
