@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import type { DeferralEvents } from '../../src/protocol/deferral.ts';
+import type { Deferrable, DeferralEvents, Outcome } from '../../src/protocol/deferral.ts';
 import type { Confirmer } from '../../src/reports/open-report.ts';
-import { OpenReports } from '../../src/reports/open-reports.ts';
+import { OpenReports, openReportsOf } from '../../src/reports/open-reports.ts';
 import { itAtScale } from '../at-scale.ts';
 import { usedMemory } from '../memory.ts';
 
@@ -27,7 +27,11 @@ describe('reports that are open', () => {
     mock.timers.reset();
   });
 
-  function start(limits: { maxMessages?: number; maxBytes?: number } = {}, isPaused = () => false) {
+  function start(
+    limits: { maxMessages?: number; maxBytes?: number; keptSessions?: readonly string[] } = {},
+    isPaused = () => false,
+    isPresent = false,
+  ) {
     const faults: unknown[] = [];
     const reports = new OpenReports(
       isPaused,
@@ -36,7 +40,7 @@ describe('reports that are open', () => {
       { now: () => now, ...limits },
     );
     open.push(reports);
-    reports.connected('broker', false);
+    reports.connected('broker', isPresent);
     const resent: string[] = [];
     const confirmer: Confirmer = {
       ...{ owner: 'node', labels: '', timeoutMs: 1_000, maxAttempts: 0 },
@@ -512,5 +516,236 @@ describe('reports that are open', () => {
       new Set(faults.map(String)),
       new Set(['Error: again a', 'Error: again b', 'Error: count', 'Error: given up']),
     );
+  });
+
+  it('are found by their id at the service that has them, as long as that is there', () => {
+    const [one, other] = [start(), start()];
+    const ids = [one.receive('a').id, other.receive('b').id, one.receive('c').id];
+    const found = () =>
+      ids.map((id) => [one, other].findIndex(({ reports }) => openReportsOf(id) === reports));
+    assert.deepEqual(found(), [0, 1, 0]);
+    one.reports.handOver();
+    assert.deepEqual(found(), [-1, 1, -1]);
+    assert.deepEqual([openReportsOf(''), openReportsOf('12345678')], [undefined, undefined]);
+  });
+
+  it('are confirmed once, by their own service alone', () => {
+    const [one, other] = [start(), start()];
+    const { id } = one.receive('a');
+    assert.deepEqual([other.reports.confirm(id), other.reports.sendAgain(id, 1)], [false, false]);
+    assert.deepEqual([one.reports.sendAgain(id, 1), one.reports.confirm(id)], [true, true]);
+    assert.deepEqual([one.reports.confirm(id), one.reports.sendAgain(id, 1)], [false, false]);
+    assert.deepEqual(one.acknowledged, ['a']);
+  });
+
+  it('are those of the message that is just delivered, also where a node throws at it', () => {
+    const { reports, confirmer } = start();
+    const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
+    const defer = () => ({ readOn() {}, acknowledge() {} });
+    const deferrable = { isResent: false, isLost: false, mustWait: false, defer };
+    assert.equal(reports.open(confirmer), undefined);
+    assert.throws(() =>
+      reports.receive(received, deferrable, () => {
+        throw new Error('node');
+      }),
+    );
+    assert.equal(reports.open(confirmer), undefined);
+  });
+
+  it('tell what became of their message where no node opens it', () => {
+    const { reports } = start();
+    const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
+    const acknowledge = mock.fn();
+    const defer = () => ({ readOn() {}, acknowledge });
+    const receive = (outcome: Outcome, changes: Partial<Deferrable> = {}) =>
+      reports.receive(
+        received,
+        { isResent: false, isLost: false, mustWait: false, defer, ...changes },
+        () => outcome,
+      );
+    const outcomes: Outcome[] = ['delivered', 'unwanted', 'copy', 'repeat'];
+    assert.deepEqual(
+      outcomes.map((outcome) => receive(outcome)),
+      ['delivered', 'unwanted', 'kept', 'kept'],
+    );
+    // It comes again without the first of its kind, by which it is known as a second one.
+    assert.equal(acknowledge.mock.callCount(), 2);
+    assert.deepEqual(
+      outcomes.map((outcome) => receive(outcome, { mustWait: true })),
+      ['kept', 'unwanted', 'kept', 'kept'],
+    );
+  });
+
+  it('are acknowledged when all nodes have confirmed them, not within their delivery', () => {
+    const { reports, confirmer, acknowledged, receive } = start();
+    const other = { ...confirmer, owner: 'other' };
+    reports.add(other);
+    const ids: string[] = [];
+    const defer = (events: DeferralEvents) => ({
+      readOn() {},
+      acknowledge() {
+        acknowledged.push('t');
+        events.written(1);
+      },
+    });
+    const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
+    const outcome = reports.receive(
+      received,
+      { isResent: false, isLost: false, mustWait: false, defer },
+      () => {
+        reports.confirm(String(reports.open(confirmer)?.id));
+        ids.push(String(reports.open(other)?.id));
+        return 'delivered';
+      },
+    );
+    assert.deepEqual([outcome, acknowledged, reports.unconfirmed], ['kept', [], [received]]);
+    reports.confirm(ids[0]!);
+    assert.deepEqual([acknowledged, reports.unconfirmed], [['t'], []]);
+    receive('u');
+    assert.deepEqual(
+      reports.unconfirmed.map(({ topic }) => topic),
+      ['u'],
+    );
+  });
+
+  it('are acknowledged behind their delivery where that has confirmed them', () => {
+    const { reports, confirmer, acknowledged } = start();
+    const defer = () => ({ readOn() {}, acknowledge: () => void acknowledged.push('t') });
+    const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
+    const outcome = reports.receive(
+      received,
+      { isResent: false, isLost: false, mustWait: false, defer },
+      () => {
+        const report = reports.open(confirmer)!;
+        report.hasReached = true;
+        reports.confirm(report.id);
+        assert.deepEqual(acknowledged, []);
+        return 'delivered';
+      },
+    );
+    assert.deepEqual([outcome, acknowledged], ['kept', ['t']]);
+  });
+
+  it('are a reason to confirm as long as their node is there or may come back', () => {
+    const { reports, confirmer, receive } = start();
+    assert.deepEqual([reports.isConfirming, reports.isUnused], [true, false]);
+    const { id } = receive('t');
+    reports.remove(confirmer, true);
+    assert.deepEqual([reports.isConfirming, reports.isUnused], [true, false]);
+    reports.confirm(id);
+    assert.equal(reports.isConfirming, false);
+    const unused = new OpenReports(
+      () => false,
+      () => assert.fail(),
+      () => undefined,
+    );
+    assert.deepEqual(
+      [unused.isConfirming, unused.isUnused, unused.isFull, unused.isHeldUp],
+      [false, true, false, false],
+    );
+  });
+
+  it('tell that nothing more comes also where whoever is told fails', () => {
+    const { reports, receive, pass, faults } = start();
+    reports.onHeldUp = () => {
+      throw new Error('told');
+    };
+    for (const topic of 'abcdefghij') {
+      receive(topic);
+    }
+    pass(2_000);
+    assert.deepEqual([reports.isHeldUp, faults.map(String)], [true, ['Error: told']]);
+  });
+
+  it('have caught up a second after the last of them, a minute after where they never end', () => {
+    const { reports, receive } = start();
+    reports.connected('broker', true);
+    assert.equal(reports.hasCaughtUp(now), false);
+    now += 1_000;
+    assert.equal(reports.hasCaughtUp(now), true);
+    reports.readOn();
+    assert.equal(reports.hasCaughtUp(now), false);
+    const since = now;
+    now += 1;
+    receive('t');
+    now = since + 59_999;
+    assert.equal(reports.hasCaughtUp(since), false);
+    now++;
+    assert.equal(reports.hasCaughtUp(since), true);
+    for (const topic of 'abcdefghi') {
+      receive(topic);
+    }
+    assert.equal(reports.hasCaughtUp(since), false, 'the broker may have no room for more');
+  });
+
+  it('that have not reached their flow come with the next look when that can be', () => {
+    const { reports, confirmer, resent, pass } = start();
+    const defer = () => ({ readOn() {}, acknowledge() {} });
+    const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
+    reports.receive(received, { isResent: false, isLost: false, mustWait: false, defer }, () => {
+      reports.open({ ...confirmer, timeoutMs: 60_000 });
+      reports.open(confirmer);
+      return 'delivered';
+    });
+    confirmer.timeoutMs = 60_000;
+    reports.hurry(confirmer);
+    pass(TICK_MS);
+    assert.deepEqual(resent, ['t']);
+  });
+
+  describe('when their service is deployed', () => {
+    const keptSessions = ['mt-open-reports'];
+    /** The next service, whose session the broker has. */
+    const follow = (sessions: readonly string[]) => start({ keptSessions: sessions }, undefined, true);
+
+    it('come anew to the one that follows, but for what was confirmed and not acknowledged', () => {
+      const before = start({ keptSessions });
+      before.receive('open');
+      const stored = before.receive('stored', undefined, { mustWait: true });
+      before.reports.confirm(stored.id);
+      before.reports.handOver();
+      assert.deepEqual([before.reports.unconfirmed, before.reports.isConfirming], [[], false]);
+      const after = follow(keptSessions);
+      assert.equal(after.reports.isUnused, false);
+      for (const topic of ['stored', 'open']) {
+        after.receive(topic, undefined, { isResent: true });
+      }
+      assert.deepEqual([after.given, after.acknowledged], [['open'], ['stored']]);
+    });
+
+    it('come anew where one of them has the content of what was confirmed', () => {
+      const before = start({ keptSessions });
+      before.receive('t');
+      before.reports.confirm(before.receive('t', undefined, { mustWait: true }).id);
+      before.reports.handOver();
+      const after = follow(keptSessions);
+      after.receive('t', undefined, { isResent: true });
+      assert.deepEqual(after.given, ['t']);
+    });
+
+    for (const [title, sessions] of [
+      ['without a session of its own', []],
+      ['with another session', ['mt-another']],
+    ] as const) {
+      it(`come anew to one ${title}`, () => {
+        const before = start({ keptSessions });
+        before.reports.confirm(before.receive('stored', undefined, { mustWait: true }).id);
+        before.reports.handOver();
+        const after = follow(sessions);
+        after.receive('stored', undefined, { isResent: true });
+        assert.deepEqual(after.given, ['stored']);
+        follow(keptSessions);
+      });
+    }
+
+    it('come no more, nor is anything counted', () => {
+      const { reports, confirmer, receive, resent, pass } = start();
+      const told = mock.fn();
+      confirmer.count = told;
+      receive('t');
+      reports.handOver();
+      pass(10_000);
+      assert.deepEqual([resent, told.mock.callCount()], [[], 0]);
+    });
   });
 });
