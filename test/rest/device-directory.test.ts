@@ -1,6 +1,7 @@
 // The device directory against a real HTTP server: how long it keeps, what it finds, what an outage does.
 import assert from 'node:assert/strict';
 import { once, setMaxListeners } from 'node:events';
+import type { ServiceError } from '../../src/errors.ts';
 import { SILENT } from '../../src/log.ts';
 import type { RestClient } from '../../src/rest/client.ts';
 import { DeviceDirectory } from '../../src/rest/device-directory.ts';
@@ -604,5 +605,211 @@ describe('device directory', () => {
       assert.deepEqual(warnings, expected);
     }
     follower.close();
+  });
+
+  const lists = () => server.calls.filter(({ url }) => url.includes('devices')).length;
+
+  describe('by its age', () => {
+    /** Resolves when so many lists were asked for, and whatever was asked for before has arrived. */
+    async function asked(count: number): Promise<void> {
+      while (lists() < count) {
+        await once(server.server, 'request');
+      }
+      await client.call('createLabel', { label: 'a' });
+      assert.equal(lists(), count);
+    }
+
+    beforeEach(() => names('room'));
+
+    it('serves pickers up to a minute, from half of it on with a newer one on its way', async () => {
+      clock.time += 30_000;
+      await names('room');
+      await asked(1);
+      clock.time += 1;
+      await names('room');
+      await asked(2);
+    });
+
+    it('serves a picker for a minute, and not longer', async () => {
+      devices = [];
+      clock.time += 60_000;
+      const release = holdNext();
+      assert.equal((await names('room')).length, 6);
+      clock.time += 1;
+      (await release)([]);
+      assert.equal((await names('room')).length, 0);
+    });
+
+    it('serves labels as long as they say', async () => {
+      clock.time += 5_000;
+      await refresh(5_000);
+      await asked(1);
+      clock.time += 1;
+      await refresh(5_000);
+      await asked(2);
+    });
+
+    it('is fetched for those who look after a minute, by one fetch at a time, until it is closed', async () => {
+      clock.time += 60_000;
+      directory.refreshInBackground();
+      await asked(1);
+      clock.time += 1;
+      const release = holdNext();
+      directory.refreshInBackground();
+      const answer = await release;
+      directory.refreshInBackground();
+      answer(devices);
+      while (directory.listAge > 0) {
+        await new Promise(setImmediate);
+      }
+      await asked(2);
+      clock.time += 61_000;
+      directory.close();
+      directory.refreshInBackground();
+      await asked(2);
+    });
+
+    it('is none after a change, and until one has come', async () => {
+      assert.deepEqual([directory.listAge, directory.hasList], [0, true]);
+      clock.time += 17;
+      assert.equal(directory.listAge, 17);
+      directory.invalidate();
+      assert.deepEqual([directory.listAge, directory.hasList], [Number.POSITIVE_INFINITY, true]);
+      const other = new DeviceDirectory(client, { log: SILENT, clock });
+      assert.deepEqual([other.listAge, other.hasList], [Number.POSITIVE_INFINITY, false]);
+      other.close();
+    });
+
+    it('takes as long to be fetched again at the directory that follows', async () => {
+      const { answer } = server;
+      server.answer = (request, response) => {
+        clock.time += 10_000;
+        answer(request, response);
+      };
+      directory.invalidate();
+      await names('room');
+      const next = new DeviceDirectory(client, { log: SILENT, clock });
+      next.takeOver(directory);
+      clock.time += 200_000;
+      next.refreshInBackground();
+      await asked(2);
+      clock.time += 1;
+      const due = once(server.server, 'request');
+      next.refreshInBackground();
+      await due;
+      next.close();
+    });
+  });
+
+  describe('that cannot be read', () => {
+    const lines: string[] = [];
+    let failing: DeviceDirectory;
+
+    beforeEach(() => {
+      lines.length = 0;
+      const log = { ...SILENT, trace: (text: string) => void lines.push(text) };
+      failing = new DeviceDirectory(client, { log, clock });
+    });
+    afterEach(() => failing.close());
+
+    const fail = async (status: number) => {
+      server.answer = (_, response) => json(response, {}, status);
+      await assert.rejects(failing.search('', 1), { code: 'HTTP_ERROR' });
+    };
+
+    it('says why in the log, and as long as there is none to whoever asks', async () => {
+      const { answer } = server;
+      assert.equal(failing.problem, undefined);
+      await fail(500);
+      assert.equal((failing.problem as unknown as ServiceError).code, 'HTTP_ERROR');
+      assert.deepEqual(lines, [
+        'the list of devices could not be read: status 500 (GET /api/v1/devices): {}',
+      ]);
+      server.answer = answer;
+      clock.time += 10_000;
+      await failing.search('', 1);
+      assert.equal(failing.problem, undefined);
+      clock.time += 61_000;
+      server.answer = (_, response) => json(response, {}, 500);
+      await failing.search('', 1);
+      assert.deepEqual([failing.problem, lines.length], [undefined, 2]);
+    });
+
+    it('is not asked for again for ten seconds, with the same error', async () => {
+      await fail(500);
+      clock.time += 9_999;
+      await fail(404);
+      assert.deepEqual([server.calls.length, lines.length], [1, 1]);
+      clock.time += 1;
+      await fail(404);
+      assert.deepEqual([server.calls.length, lines.length], [2, 2]);
+    });
+
+    it('is not asked for by those who look either, as long as the failure took where that is longer', async () => {
+      server.answer = (_, response) => {
+        clock.time += 25_000;
+        json(response, {}, 500);
+      };
+      await assert.rejects(failing.search('', 1));
+      clock.time += 25_000;
+      failing.refreshInBackground();
+      await client.call('createLabel', { label: 'a' }).catch(() => undefined);
+      assert.equal(lists(), 1);
+      clock.time += 25_001;
+      const again = once(server.server, 'request');
+      failing.refreshInBackground();
+      await again;
+    });
+
+    it('tells a picker that is stopped so, also where there is an old one', async () => {
+      await failing.search('', 1);
+      clock.time += 61_000;
+      server.answer = () => undefined;
+      const stop = new AbortController();
+      const stopped = failing.search('', 1, stop.signal);
+      await once(server.server, 'request');
+      stop.abort();
+      await assert.rejects(stopped, { code: 'CLOSED', text: { key: 'CLOSED.stopped', values: {} } });
+      await assert.rejects(failing.search('', 1, AbortSignal.abort()), { code: 'CLOSED' });
+    });
+
+    it('is not told of to those who follow it when it is closed', async () => {
+      await failing.search('', 1);
+      const told: unknown[] = [];
+      failing.follow((error) => void told.push(error));
+      failing.invalidate();
+      server.answer = () => undefined;
+      const stopped = failing.search('', 1);
+      await once(server.server, 'request');
+      failing.close();
+      await assert.rejects(stopped, { code: 'CLOSED' });
+      assert.deepEqual(told, []);
+    });
+  });
+
+  it('has of a device what the last known list has, asks nobody, and tells of names until it is to stop', async () => {
+    let told = 0;
+    const stop = directory.onNames(() => told++);
+    assert.deepEqual([directory.entryOf(macOf(1)), [...directory.entries()]], [undefined, []]);
+    assert.equal(directory.knownGatewaysWithLabels(['floor-1']), undefined);
+    await names('room');
+    assert.equal(directory.entryOf(macOf(1))?.name, 'Room 00001');
+    assert.deepEqual([directory.entryOf(macOf(9)), [...directory.entries()].length, told], [undefined, 6, 1]);
+    stop();
+    directory.renamed(`bmac-${macOf(1)}`, 'Cellar');
+    assert.equal(told, 1);
+  });
+
+  it('takes any device with a label for a gateway where nobody knows better', async () => {
+    await names('room');
+    assert.deepEqual(
+      [['floor-1'], ['nowhere']].map((labels) => directory.mayHaveGatewayWith(labels)),
+      [true, false],
+    );
+    assert.deepEqual(await directory.searchLabels('', 9, { ofGateways: true }), [
+      'floor-0',
+      'floor-1',
+      'floor-2',
+    ]);
   });
 });
