@@ -75,6 +75,19 @@ describe('REST calls through a proxy', () => {
     assert.deepEqual(proxy.logins, [undefined, undefined]);
   });
 
+  it('ask for the port that belongs to the scheme of an address without one', async () => {
+    proxy.answer = refuse('403 Forbidden');
+    const agent = agentFor(through(proxy.url));
+    for (const origin of [
+      'http://service.example',
+      'https://service.example',
+      'https://service.example:8443',
+    ]) {
+      assert.equal((await failure(get(agent, origin))).code, 'NETWORK');
+    }
+    assert.deepEqual(proxy.asked, ['service.example:80', 'service.example:443', 'service.example:8443']);
+  });
+
   it('log in with the name and password of the address of the proxy', async () => {
     await proxy.stop();
     proxy = await startProxy({ username: 'anna', password: SECRET });

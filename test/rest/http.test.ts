@@ -393,6 +393,16 @@ describe('HTTP exchange', () => {
     assert.deepEqual([reason, wasSent], ['tls', false]);
   });
 
+  it('says what is wrong with a certificate of its own, which no server has seen, and only where it is needed', async () => {
+    let connections = 0;
+    server.server.on('connection', () => connections++);
+    const own = new HttpAgent(5_000, { cert: 'none' });
+    const error = await failure(own.send(request({ origin: server.url.replace('http:', 'https:') })));
+    assert.deepEqual([error.code, error.text.key, connections], ['NETWORK', 'NETWORK.ownCertificate', 0]);
+    assert.equal((await own.send(request())).body, 'fine');
+    await own.close();
+  });
+
   it('says so when a request cannot be sent at all', async () => {
     const [code, reason, wasSent] = await fault(agent.send(request({ path: 'no slash' })));
     assert.deepEqual([code, reason, wasSent], ['UND_ERR_INVALID_ARG', 'unreachable', false]);
