@@ -433,6 +433,31 @@ describe('device directory', () => {
     assert.deepEqual(await names('room'), []);
   });
 
+  it('has who asks after a change wait for the newer fetch, also when the earlier one fails', async () => {
+    const asked = holdNext();
+    const first = names('room');
+    const release = await asked;
+    directory.invalidate();
+    const askedAgain = holdNext();
+    const second = names('room');
+    const releaseNewer = await askedAgain;
+    release([], 500);
+    await assert.rejects(first, { code: 'HTTP_ERROR' });
+    const third = names('room');
+    releaseNewer([createDevice(7)]);
+    assert.deepEqual(await Promise.all([second, third]), [['Room 00007'], ['Room 00007']]);
+    assert.equal(server.calls.length, 2);
+  });
+
+  it('gives nothing to who has been stopped, nor when it is closed, however young its list', async () => {
+    await names('room');
+    const stopped = { code: 'CLOSED', text: { key: 'CLOSED.stopped', values: {} } };
+    await assert.rejects(directory.search('', 1, AbortSignal.abort()), stopped);
+    assert.equal((await names('room')).length, 6);
+    directory.close();
+    await assert.rejects(names('room'), stopped);
+  });
+
   it('fetches at most twice at a time, however often a change comes', async () => {
     const releases: ((items: unknown[]) => void)[] = [];
     const waiting: Promise<string[]>[] = [];
@@ -493,7 +518,10 @@ describe('device directory', () => {
     const asked = holdNext();
     const waiting = Array.from({ length: 1_000 }, () => names('room'));
     const release = await asked;
-    await assert.rejects(names('room'), { code: 'QUEUE_FULL', cause: { limit: 1_000 } });
+    await assert.rejects(names('room'), {
+      ...{ code: 'QUEUE_FULL', cause: { limit: 1_000 } },
+      text: { key: 'QUEUE_FULL.waiting', values: { limit: 1_000 } },
+    });
     await assert.rejects(directory.searchLabels('', 1), { code: 'QUEUE_FULL' });
     release(devices);
     assert.deepEqual(new Set((await Promise.all(waiting)).map(({ length }) => length)), new Set([6]));
