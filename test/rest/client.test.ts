@@ -291,6 +291,49 @@ describe('REST client', () => {
       await other.close();
     });
 
+    it('logs in ahead of the calls that wait for their turn', async () => {
+      await client.send(LIST);
+      const held: ServerResponse[] = [];
+      const { answer } = server;
+      server.answer = (_, response) => void held.push(response);
+      const calls = Array.from({ length: 10 }, () => client.send(LIST));
+      while (held.length < 4) {
+        await turn();
+      }
+      json(held.shift()!, {}, 401);
+      while (held.length < 4) {
+        await turn();
+      }
+      json(held.shift()!, {});
+      while (server.logins.length < 2 && held.length < 4) {
+        await turn();
+      }
+      assert.deepEqual([server.logins.length, held.length], [2, 3]);
+      server.answer = answer;
+      for (const response of held) {
+        json(response, {});
+      }
+      await Promise.all(calls);
+    });
+
+    it('tells of a refusal though the token that is there still works', async () => {
+      const clock = createClock(0);
+      const other = createClient(server.url, {}, clock);
+      await other.send(LIST);
+      const refused = new Promise<void>((resolve) => {
+        other.onState(({ name }) => name === 'refused' && resolve());
+      });
+      const asked = new Promise<ServerResponse>((resolve) => {
+        server.login = (_, response) => resolve(response);
+      });
+      clock.time += 1_750_000;
+      await other.send(LIST);
+      json(await asked, {}, 403);
+      await refused;
+      assert.deepEqual(other.state, { name: 'refused', reason: '403' });
+      await other.close();
+    });
+
     it('retries a login that was answered with 503 or reset', async () => {
       const { login } = server;
       let count = 0;
@@ -1022,8 +1065,9 @@ describe('REST client', () => {
             ({ code }) => code,
           );
         const calls = Array.from({ length: 10_004 }, send);
-        const { code, cause } = await failure(other.send(LIST));
+        const { code, cause, text } = await failure(other.send(LIST));
         assert.deepEqual([code, cause], ['QUEUE_FULL', { limit: 10_000 }]);
+        assert.deepEqual(text, { key: 'QUEUE_FULL.waiting', values: { limit: 10_000 } });
         await clock.reached(100);
         while (server.calls.length < 104) {
           await once(server.server, 'request');
@@ -1120,6 +1164,17 @@ describe('REST client', () => {
         `this is not the service: what ${new URL(server.url).host} answered to GET /api/v1/devices is not JSON`,
       );
       assert.deepEqual(client.state, { name: 'connected' });
+    });
+
+    it('takes a success whose body is ignored, however long that is', async () => {
+      server.answer = (_, response) => response.end('x'.repeat(16 * 1024 * 1024 + 1));
+      assert.equal(await client.call('createLabel', { label: 'a' }), undefined);
+    });
+
+    it('hides password and token in a success that is not what it should be', async () => {
+      server.answer = ({ headers }, response) => response.end(`${PASSWORD} ${headers.authorization}`);
+      const { cause } = await failure(client.call('listDevices', {}));
+      assert.equal(cause.body, '*** Bearer ***');
     });
 
     it('says in the log why and when it tries again, without a secret', async () => {

@@ -60,6 +60,7 @@ describe('state after a call was stopped while it waited', () => {
 
   for (const [status, state] of [
     [401, { name: 'refused', reason: '401' }],
+    [500, { name: 'failing', reason: '500' }],
     [200, { name: 'connected' }],
   ] as const) {
     it(`is that of the login, which goes on, and then how it has ended: ${status}`, async () => {
