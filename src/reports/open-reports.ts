@@ -181,9 +181,7 @@ export class OpenReports {
     }
     source.open++;
     BY_PREFIX.set(this.#idPrefix, this);
-    const delivery = this.#deliveries.open(confirmer, source, this.#currentAt);
-    this.#start();
-    return delivery;
+    return this.#deliveries.open(confirmer, source, this.#currentAt);
   }
 
   /** The flow has stored it. @returns false: it is not open, or not any more */

@@ -639,6 +639,7 @@ describe('reports that are open', () => {
       () => assert.fail(),
       () => undefined,
     );
+    assert.equal(unused.hasCaughtUp(0), true, 'by the clock of the process');
     assert.deepEqual(
       [unused.isConfirming, unused.isUnused, unused.isFull, unused.isHeldUp],
       [false, true, false, false],
@@ -693,6 +694,108 @@ describe('reports that are open', () => {
     assert.deepEqual(resent, ['t']);
   });
 
+  it('are acknowledged with the last of their nodes, and none is lost where one ends first', () => {
+    const { reports, confirmer, acknowledged } = start();
+    const ids: string[] = [];
+    const defer = () => ({ readOn() {}, acknowledge: () => void acknowledged.push('t') });
+    const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
+    reports.receive(received, { isResent: false, isLost: false, mustWait: false, defer }, () => {
+      ids.push(reports.open(confirmer)!.id, reports.open(confirmer)!.id);
+      return 'delivered';
+    });
+    reports.confirm(ids[1]!);
+    assert.deepEqual([acknowledged, reports.unconfirmed.length], [[], 1]);
+    reports.confirm(ids[0]!);
+    assert.deepEqual(acknowledged, ['t']);
+  });
+
+  it('are known until the broker has had their acknowledgement', () => {
+    const { reports, confirmer } = start();
+    let told: DeferralEvents | undefined;
+    const defer = (events: DeferralEvents) => {
+      told = events;
+      return { readOn() {}, acknowledge: () => events.written(1) };
+    };
+    const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
+    reports.receive(received, { isResent: false, isLost: false, mustWait: false, defer }, () => {
+      reports.open(confirmer);
+      return 'delivered';
+    });
+    reports.remove(confirmer, false);
+    assert.equal(reports.isUnused, false);
+    told?.settled(1);
+    assert.equal(reports.isUnused, true);
+  });
+
+  it('are none any more where they wait only to be acknowledged, and forgotten with their session', () => {
+    const { reports, confirmer, receive } = start();
+    reports.confirm(receive('t', undefined, { mustWait: true }).id);
+    reports.remove(confirmer, false);
+    assert.deepEqual([reports.unconfirmed, reports.isUnused], [[], false]);
+    reports.connected('broker', false);
+    assert.equal(reports.isUnused, true);
+  });
+
+  it('hold up the broker also where all are confirmed, but none can be acknowledged', () => {
+    const { reports, receive, pass, faults } = start();
+    for (const topic of 'abcdefghij') {
+      reports.confirm(receive(topic, undefined, { mustWait: true }).id);
+    }
+    pass(2_000);
+    assert.deepEqual([reports.isHeldUp, faults], [true, []]);
+  });
+
+  it('are read and acknowledged no more over a connection that is lost, and known when they come by the next', () => {
+    const { reports, receive, read, given, acknowledged } = start({ maxMessages: 0 });
+    const { id } = receive('open', undefined, { isLost: true });
+    receive('free', undefined, { isLost: true, isOpened: false });
+    assert.deepEqual([read, reports.isFull], [['open', 'free'], false]);
+    for (const topic of ['open', 'free']) {
+      receive(topic, undefined, { isResent: true });
+    }
+    assert.deepEqual([given, acknowledged], [['open', 'free'], ['free']]);
+    reports.confirm(id);
+    assert.deepEqual(acknowledged, ['free', 'open']);
+    reports.confirm(receive('late', undefined, { isLost: true }).id);
+    assert.deepEqual(acknowledged, ['free', 'open']);
+  });
+
+  for (const [title, connections, times] of [
+    ['with that session', [['broker', true]], 1],
+    [
+      'with that session, after another address that had none',
+      [
+        ['other', false],
+        ['broker', true],
+      ],
+      1,
+    ],
+    ['without it', [['broker', false]], 2],
+    [
+      'with a session of later',
+      [
+        ['broker', false],
+        ['broker', true],
+      ],
+      2,
+    ],
+  ] as [string, [string, boolean][], number][]) {
+    for (const isConfirmed of [false, true]) {
+      it(`are given ${times} times where the next connection is one ${title}${isConfirmed ? ', and they are confirmed' : ''}`, () => {
+        const { reports, receive, given } = start();
+        const { id } = receive('t');
+        for (const [n, [broker, isPresent]] of connections.entries()) {
+          reports.connected(broker, isPresent);
+          if (n === 0 && isConfirmed) {
+            reports.confirm(id);
+          }
+        }
+        receive('t', undefined, { isResent: true });
+        assert.equal(given.length, times);
+      });
+    }
+  }
+
   describe('when their service is deployed', () => {
     const keptSessions = ['mt-open-reports'];
     /** The next service, whose session the broker has. */
@@ -726,12 +829,13 @@ describe('reports that are open', () => {
     for (const [title, sessions] of [
       ['without a session of its own', []],
       ['with another session', ['mt-another']],
+      ['without any, as before', undefined],
     ] as const) {
       it(`come anew to one ${title}`, () => {
-        const before = start({ keptSessions });
+        const before = start(sessions ? { keptSessions } : {});
         before.reports.confirm(before.receive('stored', undefined, { mustWait: true }).id);
         before.reports.handOver();
-        const after = follow(sessions);
+        const after = sessions ? follow(sessions) : start({}, undefined, true);
         after.receive('stored', undefined, { isResent: true });
         assert.deepEqual(after.given, ['stored']);
         follow(keptSessions);
