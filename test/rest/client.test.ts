@@ -169,7 +169,7 @@ describe('REST client', () => {
       assert.equal(server.logins.length, 3);
     });
 
-    for (const status of [200, 299, 302, 399, 400, 403, 404, 428, 429, 430, 499, 500, 503]) {
+    for (const status of [200, 299, 300, 302, 399, 400, 403, 404, 428, 429, 430, 499, 500, 503]) {
       const isAccepted = status < 300 || (status >= 400 && status < 500 && status !== 429);
       it(`${isAccepted ? 'takes' : 'does not take'} ${status} for a sign that the service accepts the token`, async () => {
         const statuses = [status, 401, 401, 401, 401];
@@ -314,6 +314,42 @@ describe('REST client', () => {
         json(response, {});
       }
       await Promise.all(calls);
+    });
+
+    it('logs in once for a call, also where the token of before was accepted', async () => {
+      await client.send(LIST);
+      server.answer = (_, response) => json(response, {}, 401);
+      assert.equal((await failure(client.send(LIST))).cause.statusCode, 401);
+      assert.equal(server.logins.length, 2);
+    });
+
+    it('does not begin for a call that was stopped before', async () => {
+      const states: string[] = [];
+      client.onState(({ name }) => states.push(name));
+      assert.equal((await failure(client.send(LIST, { signal: AbortSignal.abort() }))).code, 'CLOSED');
+      assert.deepEqual([states, server.logins.length], [[], 0]);
+    });
+
+    it('shows no fault while the token that is there still works', async () => {
+      const clock = createClock(0);
+      const other = createClient(server.url, { retries: 0 }, clock);
+      await other.send(LIST);
+      const { login } = server;
+      const asked = new Promise<ServerResponse>((resolve) => {
+        server.login = (_, response) => resolve(response);
+      });
+      clock.time += 1_750_000;
+      await other.send(LIST);
+      const states: string[] = [];
+      other.onState(({ name }) => states.push(name));
+      json(await asked, {}, 500);
+      // By then its response has come, too.
+      server.login = login;
+      for (let time = 0; time < 3; time++) {
+        await client.send(LIST);
+      }
+      assert.ok(!states.includes('failing'), states.join());
+      await other.close();
     });
 
     it('tells of a refusal though the token that is there still works', async () => {
