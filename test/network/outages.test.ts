@@ -12,13 +12,18 @@ describe('an outage of a gateway', () => {
   let network: NetworkState;
 
   beforeEach(() => {
+    hasTimes = false;
     now = 1_000;
     network = new NetworkState({ now: () => now });
     network.setListening(true, false);
   });
 
-  const hear = (device: string): void =>
-    network.record(readReportTopic('t', G, device, 'heartbeat'), now, { time: 't' } as Report);
+  /** Whether reports say when they were made. */
+  let hasTimes: boolean;
+  const hear = (device: string): void => {
+    const time = hasTimes ? new Date(now).toISOString() : 't';
+    network.record(readReportTopic('t', G, device, 'heartbeat'), now, { time, gateway: G } as Report);
+  };
   /** All of them at once, so many times every so often. */
   function run(count: number, everyMs: number, ...devices: string[]): void {
     for (let i = 0; i < count; i++) {
@@ -66,14 +71,17 @@ describe('an outage of a gateway', () => {
     );
   });
 
-  it('is no pause of one whose interval is not known yet', () => {
-    run(20, 10 * S, D, E);
-    run(3, 10 * S, D, E, F);
-    now += 600 * S;
-    [D, E, F].forEach(hear);
-    run(40, 10 * S, D, E, F);
-    assert.equal(network.intervalMs(network.device(F)!), 10 * S);
-  });
+  for (const withTimes of [false, true]) {
+    it(`is no pause of one whose interval is not known yet, ${withTimes ? 'also' : 'not'} by the times of its reports`, () => {
+      hasTimes = withTimes;
+      run(20, 10 * S, D, E);
+      run(3, 10 * S, D, E, F);
+      now += 600 * S;
+      [D, E, F].forEach(hear);
+      run(40, 10 * S, D, E, F);
+      assert.equal(network.intervalMs(network.device(F)!), 10 * S);
+    });
+  }
 
   it('is shown by two devices, not by one', () => {
     run(20, 10 * S, D);
@@ -151,6 +159,12 @@ describe('an outage of a gateway', () => {
       assert.equal(isMissedAfter(30 * S, F), false);
       run(20, 20 * S, D, E);
       assert.equal(isMissedAfter(30 * S + 1, NEW), true);
+    });
+
+    it('is one in which the one that is left was missed, where another one had died before', () => {
+      run(20, 20 * S, D, E);
+      run(5, 20 * S, D);
+      assert.equal(isMissedAfter(60 * S, NEW), true);
     });
 
     it('is one that its own device ends late, where no other was there', () => {

@@ -192,4 +192,13 @@ describe('reads that are shared', () => {
     await readAll('other');
     assert.ok(usedMemory() - before < 1_000_000);
   });
+
+  it('leave nothing behind of gateways that were asked', async () => {
+    const before = usedMemory();
+    for (let i = 0; i < 200_000; i++) {
+      await reads.pass(node.signal, i.toString(16).padStart(12, 'c'), 'a', async () => i);
+    }
+    const used = usedMemory() - before;
+    assert.ok(used < 5_000_000, `${used}`);
+  });
 });
