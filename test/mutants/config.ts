@@ -64,7 +64,6 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/reports/unfiltered.ts': ['test/reports/subscribers.test.ts'],
   'src/rest/calls.ts': ['test/rest/calls.test.ts', 'test/rest/order.test.ts'],
   'src/rest/client.ts': ['test/rest/client.test.ts', 'test/rest/order.test.ts', 'test/rest/stopped.test.ts'],
-  'src/rest/client.ts': ['test/rest/client.test.ts', 'test/rest/order.test.ts', 'test/rest/stopped.test.ts'],
   'src/rest/content-encoding.ts': ['test/rest/http.test.ts'],
   'src/rest/device-list-reader.ts': ['test/rest/device-directory.test.ts'],
   'src/rest/http.ts': ['test/rest/http.test.ts', 'test/proxy/rest.test.ts'],
