@@ -38,9 +38,11 @@ export class HeldReports {
   /** Nobody comes back for them. */
   giveUp(owner: string): void {
     const { length } = this.take(owner);
-    this.#log.warn(
-      `${length} reports that waited for labels are given up: node ${owner} does not wait for them any more`,
-    );
+    if (length > 0) {
+      this.#log.warn(
+        `${length} reports that waited for labels are given up: node ${owner} does not wait for them any more`,
+      );
+    }
   }
 
   giveUpAll(): void {

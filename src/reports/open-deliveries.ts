@@ -129,8 +129,10 @@ export class OpenDeliveries {
     this.#counts.delete(confirmer);
     const own = comesBack ? [] : [...this.#of(confirmer)];
     for (const { id } of own.filter((delivery) => delivery.confirmer === confirmer)) {
+      this.#abandoned.add(confirmer.owner);
       this.#events.confirm(id);
     }
+    this.#abandoned.tell();
   }
 
   /**

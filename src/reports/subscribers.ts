@@ -254,10 +254,9 @@ export class Subscribers {
       confirmation?.end(comesBack);
       if (owner !== undefined) {
         this.#replays.delete(owner);
-        if (comesBack) {
-          this.#held.add(owner, labelFilter?.takeBuffered() ?? []);
-        } else {
-          this.#held.take(owner);
+        this.#held.add(owner, labelFilter?.takeBuffered() ?? []);
+        if (!comesBack) {
+          this.#held.giveUp(owner);
         }
       }
       if (labelFilter) {

@@ -965,12 +965,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are not given twice where one that was just acknowledged is sent again between two copies …',
         ],
       },
-    '**A deploy or restart.** A deploy that replaces the node brings what is open again, which is none of those times; one that removes it confirms it.':
+    '**A deploy or restart.** A deploy that replaces the node brings what is open again, which is none of those times.':
       {
-        'mqtt/confirm': [
-          'come again to the node that a deploy has put in the place of another',
-          'of a node that was removed are nobody’s any more',
-        ],
+        'mqtt/confirm': 'come again to the node that a deploy has put in the place of another',
         'nodes/confirm': 'comes again to a node that is deployed anew',
         'reports/open-reports': 'are not given up because their node is deployed often',
       },
@@ -992,8 +989,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       ],
       'nodes/confirm': 'waits for its node, which a deploy has left invalid, until it works again',
     },
-    'A node that asks for other reports after a deploy, or confirms none any more, gives up what is open; a warning in the log says how many.':
+    'A node that a deploy removes or disables, also with its flow, that asks for other reports after it, or confirms none any more, gives up what is open: the broker is told that it is done, and a warning in the log says how many.':
       {
+        'mqtt/confirm': 'of a node that was removed are nobody’s any more',
+        'nodes/confirm': 'is given up, which the log says with the number, when a deploy …',
         'mqtt/confirm-deploys': [
           'are given up, which a warning says with their number, by a node that … now',
           'are given up, and reach no flow, where their gateway has none of the labels that the node asks for now',
@@ -2079,7 +2078,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'So they are over a deploy that restarts the service, also one that leaves it wrong.': {
       'nodes/held-reports': 'comes after a deploy …',
     },
-    'Where their node has another service then, or another broker or topic prefix, they are lost; a warning in the log says how many.':
+    'Where their node is removed or disabled, also with its flow, or has another service then, or another broker or topic prefix, they are lost; a warning in the log says how many.':
       {
         'nodes/held-reports': 'is told in the log with its number when a deploy …',
       },

@@ -73,6 +73,11 @@ describe('reports that a flow confirms, over a deploy', () => {
     assert.equal(givenUp().length, 1);
   });
 
+  it('are given up with a node that is removed, which a warning says with their number', () => {
+    end();
+    assert.deepEqual([givenUp().length, warnings.length, acknowledged()], [1, 1, 0]);
+  });
+
   it('come again to a node that asks for other labels, where their gateway has one of these', async () => {
     const flow = confirming();
     deploy(true, () => session.subscribe({ ...ALL, labels: ['hall b', 'hall a'] }, flow, 'node'));

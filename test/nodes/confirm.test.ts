@@ -187,6 +187,36 @@ describeNodes('a report that is confirmed by the flow', (start) => {
     );
   });
 
+  const ENDS: Record<string, [type: 'full' | 'nodes', tab: object, node: object | undefined]> = {
+    'removes its node': ['nodes', {}, undefined],
+    'disables its node': ['nodes', {}, { d: true }],
+    'disables its node and restarts the service': ['full', {}, { d: true }],
+    'disables the flow of its node': ['nodes', { disabled: true }, {}],
+  };
+  for (const [what, [type, after, end]] of Object.entries(ENDS)) {
+    it(`is given up, which the log says with the number, when a deploy ${what}`, async () => {
+      const reportIn = { id: 'in', type: 'mt-report-in', confirm: 'acknowledged', service: 'svc' };
+      const place = { z: 'g', x: 1, y: 1, wires: [['out']] };
+      const nodes = (tab: object, node: object | undefined) => [
+        { id: 'g', type: 'tab', ...tab },
+        ...flowAround(serviceNode(box, { persistent: true, clientId: 'confirm' })),
+        ...(node ? [{ ...reportIn, ...place, ...node }] : []),
+      ];
+      const flow = await start(nodes({}, {}), { credentials: secretsOf(box) });
+      await subscribed(box);
+      await publish(21);
+      await publish(22);
+      await flow.next('out');
+      await flow.next('out');
+      const warnings: unknown[] = [];
+      flow.node('svc').warn = (text) => void warnings.push(text);
+      await flow.deploy(nodes(after, end), type, secretsOf(box));
+      assert.deepEqual(warnings, [
+        '2 reports that were not acknowledged are given up: node in does not wait for them any more',
+      ]);
+    });
+  }
+
   it('of QoS 0 has none, and is not kept', async () => {
     const flow = await start(
       flowAround(serviceNode(box, { reportQos: 0 }), {

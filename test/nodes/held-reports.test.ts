@@ -108,6 +108,10 @@ describeNodes('what waits for labels', (start) => {
   }
 
   const LOSSES: Record<string, () => object[]> = {
+    'removes the node': () => [...flowAround(service(), ALL), HELD],
+    'disables the node': () => flowOf({}, { ...IN, d: true }),
+    'disables the flow of the node': () =>
+      flowOf({}).map((node) => ({ ...node, ...((node as { id: string }).id === 'f' && { disabled: true }) })),
     'gives the service another topic prefix': () => flowOf({ topicPrefix: 'site/' }),
     'deletes the service and leaves the node': () =>
       flowOf({}).filter(({ type }: { type?: string }) => type !== 'mt-service'),

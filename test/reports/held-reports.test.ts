@@ -48,6 +48,7 @@ describe('reports that are held over a deploy', () => {
     held.add('b', [messageOf('3')]);
     held.add('c', [messageOf('4')]);
     held.giveUp('b');
+    held.giveUp('one without any');
     held.giveUpAll();
     assert.deepEqual(
       warnings,

@@ -205,7 +205,7 @@ describe('reports that are open at nodes', () => {
     open(one, 'a');
     open(other, 'b');
     deliveries.remove(one, false);
-    assert.deepEqual([deliveries.size, look(10_000), abandoned], [1, ['other b'], []]);
+    assert.deepEqual([deliveries.size, look(10_000), abandoned], [1, ['other b'], ['one: 1']]);
   });
 
   it('are given up after a deploy that has no node for them, unless one is waited for', () => {
