@@ -1,15 +1,13 @@
 // Bounds of what the embedded broker keeps for others: queues of persistent sessions, and retained messages.
 import type { Aedes, AedesPublishPacket } from 'aedes';
+import { limitSessions, type SessionMemory } from './session-limits.ts';
 
 const MAX_RETAINED = 1_000;
 
 /** The part of aedes' memory that grows with what clients do; aedes calls it with promises only. */
-interface Memory {
+interface Memory extends SessionMemory {
   outgoingEnqueueCombi(subscriptions: { clientId: string }[], packet: unknown): Promise<void>;
   outgoingUpdate(client: { id: string }, packet: unknown): Promise<void>;
-  outgoingClearMessageId(client: { id: string }, packet: unknown): Promise<unknown>;
-  /** What is kept for a client, oldest first; only what was sent has an id. */
-  outgoingStream(client: { id: string }): AsyncIterable<{ messageId?: number }>;
   storeRetained(packet: AedesPublishPacket): Promise<void>;
 }
 
@@ -25,7 +23,9 @@ interface Parts {
  */
 export function limitBroker(aedes: Aedes, queueLimit: number): void {
   const { persistence: memory, clients } = aedes as unknown as Parts;
-  limitQueues(memory, queueLimit, (id) => clients[id] !== undefined);
+  const isConnected = (id: string) => clients[id] !== undefined;
+  limitQueues(memory, queueLimit, isConnected);
+  limitSessions(memory, isConnected);
   limitRetained(memory);
 }
 

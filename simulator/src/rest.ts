@@ -48,7 +48,10 @@ const MAX_KEPT_BODY = 2_000;
 /** Characters of a job, of which a thousand are kept. */
 const MAX_JOB = 10_000;
 const MAX_NAME = 10_000;
+/** Characters of a label, which many devices may have. */
+const MAX_LABEL = 1_000;
 const MAX_LABELS = 10_000;
+const MAX_DEVICE_LABELS = 100;
 const MAX_JOBS = 1_000;
 const MAX_CONNECTIONS = 1_000;
 
@@ -71,12 +74,12 @@ interface Call extends RestCall {
 
 type Route = (ground: Ground, call: Call) => unknown;
 
-const textOf = (body: unknown, name: string): string => {
+const textOf = (body: unknown, name: string, max = MAX_NAME): string => {
   const value = (body as Record<string, unknown> | undefined)?.[name];
   if (typeof value !== 'string' || value === '') {
     throw new Refusal(400, `${name} is missing`);
   }
-  if (value.length > MAX_NAME) {
+  if (value.length > max) {
     throw new Refusal(400, `${name} is too long`);
   }
   return value;
@@ -118,10 +121,13 @@ function deviceOf({ portal }: Ground, call: Call): Portal['devices'][number] {
 
 function attach(ground: Ground, call: Call): unknown {
   const device = deviceOf(ground, call);
-  const label = textOf(call.body, 'label');
+  const label = textOf(call.body, 'label', MAX_LABEL);
   const isAttached = device.labels.includes(label);
   if (isAttached && ground.options.strictLabels) {
     throw new Refusal(409, 'attached already');
+  }
+  if (!isAttached && device.labels.length >= MAX_DEVICE_LABELS) {
+    throw new Refusal(507, 'too many labels of this device');
   }
   addLabel(ground, label);
   if (!isAttached) {
@@ -167,7 +173,7 @@ function rename(ground: Ground, call: Call): unknown {
 
 function createLabel(ground: Ground, { body }: Call): unknown {
   const { options, portal } = ground;
-  const label = textOf(body, 'label');
+  const label = textOf(body, 'label', MAX_LABEL);
   if (portal.labels.has(label) && options.strictLabels) {
     throw new Refusal(409, 'label exists already');
   }

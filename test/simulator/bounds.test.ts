@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connectAsync, type MqttClient } from 'mqtt';
-import { generate } from 'mqtt-packet';
+import { generate, type IConnackPacket, type Packet, parser } from 'mqtt-packet';
 import { type Service, startService } from '../../simulator/src/index.ts';
+import { usedBuffers } from '../memory.ts';
 
 describe('what the simulator keeps for others', () => {
   let service: Service;
@@ -129,6 +130,88 @@ describe('what the simulator keeps for others', () => {
     });
   });
 
+  /** A client that speaks for itself, with a session that stays: what it says after CONNECT, and the answers to it. */
+  async function converse(clientId: string, packets: Packet[], answers: number): Promise<Packet[]> {
+    const { port, hostname } = new URL(service.urls.mqtt);
+    const socket = connect(Number(port), hostname);
+    const heard: Packet[] = [];
+    const reader = parser();
+    const all = new Promise<void>((resolve) => {
+      reader.on('packet', (packet) => {
+        heard.push(packet);
+        if (packet.cmd === 'connack') {
+          packets.forEach((each) => void socket.write(generate(each)));
+        }
+        if (heard.length === answers + 1) {
+          resolve();
+        }
+      });
+    });
+    socket.on('data', (data) => reader.parse(data));
+    socket.write(generate({ cmd: 'connect', protocolVersion: 4, clientId, clean: false, keepalive: 0 }));
+    await all;
+    const closed = once(socket, 'close');
+    socket.destroy();
+    await closed;
+    return heard;
+  }
+  const half = (messageId: number, payload: string | Buffer, dup = false): Packet => {
+    return { cmd: 'publish', topic: 'half/a', payload, qos: 2, messageId, dup, retain: false };
+  };
+
+  it('is the number of a message of QoS 2 that is half received, and it is passed on once', async () => {
+    const reader = await connectAsync(service.urls.mqtt);
+    await reader.subscribeAsync('half/#');
+    const heard = heardUntil(reader, 'end');
+    await converse('half', [half(1, 'once')], 1);
+    const again = await converse('half', [half(1, 'once', true), { cmd: 'pubrel', messageId: 1 }], 2);
+    assert.deepEqual(
+      again.map(({ cmd }) => cmd),
+      ['connack', 'pubrec', 'pubcomp'],
+    );
+    await publisher.publishAsync('half/a', 'end');
+    assert.deepEqual(await heard, ['once', 'end']);
+    await reader.endAsync(true);
+  });
+
+  it('is no content of messages of QoS 2 that are never completed', async () => {
+    await converse('large', [half(1, Buffer.alloc(900_000))], 1);
+    const before = usedBuffers();
+    for (let client = 0; client < 20; client++) {
+      await converse(`large ${client}`, [half(1, Buffer.alloc(900_000)), half(2, Buffer.alloc(900_000))], 2);
+    }
+    assert.ok(usedBuffers() - before < 10_000_000, `${usedBuffers() - before} bytes`);
+  });
+
+  it('ends the connection of who completes no message of QoS 2 when there is no room, which others have then', async () => {
+    const { port, hostname } = new URL(service.urls.mqtt);
+    const socket = connect(Number(port), hostname).resume();
+    socket.on('error', () => {});
+    const closed = once(socket, 'close');
+    const clientId = 'x'.repeat(60_000);
+    socket.write(generate({ cmd: 'connect', protocolVersion: 4, clientId, clean: false, keepalive: 0 }));
+    for (let messageId = 1; messageId <= 100; messageId++) {
+      socket.write(generate(half(messageId, '')));
+    }
+    await closed;
+    const answers = await converse('another', [half(1, '')], 1);
+    assert.equal(answers[1]?.cmd, 'pubrec');
+  });
+
+  it('is the newest sessions, where those that are away have long filters', async () => {
+    const name = 'x'.repeat(1_000);
+    const subscriptions = (id: number) =>
+      Array.from({ length: 50 }, (_, n) => ({ topic: `${id}/${n}/${name}`, qos: 1 as const }));
+    for (let id = 0; id < 100; id++) {
+      await converse(`long ${id}`, [{ cmd: 'subscribe', messageId: 1, subscriptions: subscriptions(id) }], 1);
+    }
+    const isKept = async (id: number) => {
+      const [connack] = await converse(`long ${id}`, [], 0);
+      return (connack as IConnackPacket).sessionPresent;
+    };
+    assert.deepEqual([await isKept(0), await isKept(99)], [false, true]);
+  });
+
   it('is a thousand retained messages, and one that is there can be changed', async () => {
     for (let number = 0; number < 1_010; number++) {
       await publisher.publishAsync(`kept/${number}`, 'x', { retain: true, qos: 1 });
@@ -195,6 +278,23 @@ describe('what the simulator keeps for others', () => {
       });
     assert.equal((await put(JSON.stringify({ name: 'x'.repeat(10_001) }))).status, 400);
     await assert.rejects(put('x'.repeat(1_000_001)));
+  });
+
+  it('is a hundred labels of a device, and none without end', async () => {
+    const headers = await login();
+    const attach = async (label: string) => {
+      const url = `${service.urls.base}/api/v1/devices/${service.devices[1]!.id}/labels`;
+      const body = JSON.stringify({ label });
+      return (await fetch(url, { method: 'POST', headers, body })).status;
+    };
+    const before = service.devices[1]!.labels.length;
+    for (let number = before; number < 100; number++) {
+      assert.equal(await attach(`label ${number}`), 200);
+    }
+    assert.deepEqual(
+      [await attach('one more'), await attach('label 99'), await attach('x'.repeat(1_001))],
+      [507, 200, 400],
+    );
   });
 
   it('is no time at a stretch: it starts with 10 000 devices while everything else goes on', async () => {
