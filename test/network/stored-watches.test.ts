@@ -471,10 +471,32 @@ describe('what a store holds of watches', () => {
         assert.deepEqual(toldAfter(SILENT, { ...KNOWN, silent }), [`-gateway-silent ${G}`]);
       });
 
+      it('where its gateway needed somebody else', () => {
+        const needing = { ...GATEWAY, active: [{ condition: 'error', since, errors: ['8800'] }] };
+        assert.deepEqual(toldAfter(needing, { ...KNOWN, silent }), [`+silent ${D}`]);
+      });
+
+      it('where its gateway was known as a device', () => {
+        const heard = { ...KNOWN, id: G, gateway: G2 };
+        assert.deepEqual(toldAfter(heard, { ...KNOWN, silent }), [`+silent ${D}`]);
+      });
+
+      it('where the gateway that brings most of it was there', () => {
+        assert.deepEqual(toldAfter({ ...KNOWN, gateway: undefined, main: G2, silent }), [`+silent ${D}`]);
+      });
+
       it('where another gateway was silent', () => {
         const other = { ...SILENT, id: G2 };
         assert.deepEqual(toldAfter(other, { ...KNOWN, silent }), [`-gateway-silent ${G2}`, `+silent ${D}`]);
       });
+    });
+
+    it('and does not give way to what is new where it was in update mode, and was known', () => {
+      world = new World(1);
+      const given = withAlarm({ condition: 'dfu', since });
+      back([given]);
+      world.hear('heartbeat', {}, OTHERS[0]);
+      assert.deepEqual((copy() as { n: unknown }).n, [given]);
     });
 
     const MISSED: [what: string, given: object, isMissed: boolean][] = [
