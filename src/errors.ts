@@ -4,7 +4,7 @@ import english from './locales/en-US.json' with { type: 'json' };
 /** The stable codes that flows can branch on in a Catch node. */
 export const ERROR_CODES = {
   INVALID_INPUT: 'a field is missing or malformed; nothing was sent',
-  NOT_CONFIGURED: 'no service, or the half of it that is needed is empty',
+  NOT_CONFIGURED: 'no service that runs, or the half of it that is needed is empty',
   NOT_CONNECTED: 'the broker stayed unreachable for the whole timeout',
   TIMEOUT: 'the request was sent, no response came in time',
   REQUEST_FAILED: 'the response carries a status other than 0',

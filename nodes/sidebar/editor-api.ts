@@ -1,5 +1,6 @@
 // What the sidebar asks of a deployed service, and in words why there is no response.
 import type { NetworkRow } from '../../src/protocol/network-row.ts';
+import { isOn, text } from '../shared/editor/panel.ts';
 import { type Question, type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 import { say } from './editor-texts.ts';
 
@@ -42,7 +43,7 @@ export async function ask<T>(service: string, path: string, question?: Question)
   try {
     response = await requestService<T>(service, path, question);
   } catch (failure) {
-    throw explain(failure as RequestFailure);
+    throw explain(service, failure as RequestFailure);
   }
   if ((response as { loading?: unknown } | null)?.loading === true) {
     throw new Problem(say('loading'), 0);
@@ -50,12 +51,13 @@ export async function ask<T>(service: string, path: string, question?: Question)
   return response;
 }
 
-function explain({ status, reason, message }: RequestFailure): Problem {
+function explain(service: string, { status, reason, message }: RequestFailure): Problem {
   if (reason === 'forbidden') {
     return new Problem(say('forbidden'), status);
   }
   if (reason === 'notDeployed') {
-    return new Problem(say('deployFirst'), status);
+    const node = RED.nodes.node(service);
+    return new Problem(node && !isOn(node) ? text('serviceDisabled') : say('deployFirst'), status);
   }
   return new Problem(message || say(reason), status);
 }

@@ -1,4 +1,5 @@
 // Which services there are in the editor, and which of them the sidebar shows.
+import { isOn } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 
 export interface ServiceChoice {
@@ -6,29 +7,31 @@ export interface ServiceChoice {
   label: string;
 }
 
-/** Services of the editor that are not switched off, by name. */
+/** Services of the editor by name, those that are disabled, too: one that is shown is not to vanish without a word. */
 export function listServices(): ServiceChoice[] {
-  const choices = servicesOn().map((node) => ({ id: node.id, label: RED.utils.getNodeLabel(node, node.id) }));
+  const choices = services().map((node) => ({ id: node.id, label: RED.utils.getNodeLabel(node, node.id) }));
   return choices.sort((one, other) => one.label.localeCompare(other.label));
 }
 
-/** The one that was chosen last in this browser, else the one that most nodes use: one that none uses hears nothing. */
+/** Of those that are not disabled the one that was chosen last in this browser, else the one that most nodes use: one that none uses hears nothing. */
 export function firstService(): string {
-  const services = servicesOn();
+  const all = services();
+  const on = all.filter(isOn);
+  const choices = on.length > 0 ? on : all;
   const last = RED.settings.getLocal(CHOSEN);
   const usersOf = ({ users }: EditorNode) => users?.length ?? 0;
-  services.sort((one, other) => usersOf(other) - usersOf(one));
-  return (services.find(({ id }) => id === last) ?? services[0])?.id ?? '';
+  choices.sort((one, other) => usersOf(other) - usersOf(one));
+  return (choices.find(({ id }) => id === last) ?? choices[0])?.id ?? '';
 }
 
 export const rememberService = (id: string): void => RED.settings.setLocal(CHOSEN, id);
 
 const CHOSEN = 'mt-gateway-service';
 
-function servicesOn(): EditorNode[] {
+function services(): EditorNode[] {
   const found: EditorNode[] = [];
   RED.nodes.eachConfig((node) => {
-    if (node.type === 'mt-service' && node.d !== true) {
+    if (node.type === 'mt-service') {
       found.push(node);
     }
   });

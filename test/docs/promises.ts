@@ -2288,8 +2288,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'name no mistake of the half that they do not need, where that is the only one: …',
         ],
       },
-    '`no service` | grey ring | all | no service is selected, or it is disabled': {
+    '`no service` | grey ring | all | no service is selected': {
       'nodes/statuses': 'show "no service" as a … … at …',
+    },
+    '`service does not run` | grey ring | all | the selected service is disabled, or no longer there': {
+      'nodes/service': 'is missing when …, and the error says so',
+      'nodes/statuses': 'show "service does not run" as a … … at …',
     },
     "`no REST address` | grey ring | list devices, rename, label, service request; report in with labels | the service's REST half is empty":
       {

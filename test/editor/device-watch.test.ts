@@ -25,6 +25,8 @@ describe('the panel of device watch', function () {
       { ...WATCH, id: 'open', conditions: ['${WHEN}', 'battery-low'], labels: ['${LABELS}'], y: 200 },
       { ...WATCH, id: 'batteries', conditions: ['battery-low'], y: 300 },
       { ...WATCH, id: 'off', d: true, y: 400 },
+      { ...serviceNode(service), id: 'idle', d: true },
+      { ...WATCH, id: 'unserved', service: 'idle', y: 500 },
     ]);
     await red.status('watch', ({ text }) => text === 'nothing heard yet');
     editor = await openEditor(red.url);
@@ -90,6 +92,15 @@ describe('the panel of device watch', function () {
       await editor.page.locator('#mt-gateway-active', { hasText: words }).waitFor();
       await editor.press('cancel');
     }
+  });
+
+  it('says of a service that is disabled, that it is, and not to deploy', async () => {
+    await editor.edit('unserved');
+    const words = 'This service is disabled';
+    await editor.page.locator('#mt-gateway-active', { hasText: words }).waitFor();
+    await editor.page.click('#mt-gateway-devices input');
+    await editor.page.locator('.mt-gateway-list', { hasText: words }).waitFor();
+    await editor.press('cancel');
   });
 
   it('keeps what comes from variables', async () => {

@@ -401,6 +401,17 @@ for (const [index, version] of VERSIONS.entries()) {
       );
     });
 
+    it('goes on showing a service that is disabled, and says so', async () => {
+      const off = { ...serviceNode(service), d: true };
+      const second = { ...serviceNode(service), id: 'second', name: 'Building B', d: true };
+      await red.deploy([off, second, REPORTS]);
+      await editor.takeFlows();
+      await side.says('This service is disabled');
+      assert.equal(await editor.page.locator('.mt-gateway-side-service').inputValue(), 'service');
+      await red.deploy([serviceNode(service), REPORTS]);
+      await editor.takeFlows();
+    });
+
     it('says that a service is not deployed', async () => {
       await red.deploy([{ id: 'other', type: 'comment', x: 100, y: 100, wires: [] }]);
       await side.says('deploy it');

@@ -20,17 +20,21 @@ describeNodes('mt-service', (start) => {
 
   const READ = { id: 'n', type: 'mt-gw-read', identifier: '8001', identifierType: 'str' };
   const LABEL = { id: 'l', type: 'mt-label' };
+  const NOT_RUNNING = 'the selected service does not run: it is disabled or no longer there';
 
-  for (const [title, service, part] of [
-    ['no service is selected', '', 'service'],
-    ['the service was deleted', 'gone', 'service'],
-    ['another node is selected as the service', 'out', 'service'],
+  for (const [title, service, message] of [
+    ['no service is selected', '', 'no service is selected'],
+    ['the service was deleted', 'gone', NOT_RUNNING],
+    ['the service is disabled', 'off', NOT_RUNNING],
+    ['another node is selected as the service', 'out', NOT_RUNNING],
   ] as const) {
-    it(`is missing when ${title}`, async () => {
-      const flow = await start(flowAround(serviceNode(box), { ...READ, service }));
+    it(`is missing when ${title}, and the error says so`, async () => {
+      const off = { ...serviceNode(box), id: 'off', d: true };
+      const flow = await start([...flowAround(serviceNode(box), { ...READ, service }), off]);
       flow.send('n', { gateway: box.demo.gateway });
       const { error } = await flow.next('errors');
-      assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part }]);
+      assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part: 'service' }]);
+      assert.equal(error?.message, message);
       assert.deepEqual((await flow.status('n', 'grey')).shape, 'ring');
     });
   }

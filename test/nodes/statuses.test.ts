@@ -380,6 +380,7 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
   },
 
   'no service': ({ run }) => run({}, { all: { service: '' } }),
+  'service does not run': ({ run }) => run({ d: true }),
   'no REST address': ({ run }) => run({ authUrl: '', baseUrl: '' }, { 'report in': { labels: ['office'] } }),
   'no REST login': ({ run }) => run({ login: { username: 'anna' } }),
   '… is not set': ({ run }) => run({ brokerUrl: UNSET, authUrl: UNSET, baseUrl: '' }),

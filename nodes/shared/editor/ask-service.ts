@@ -3,7 +3,7 @@ import { hasEnv } from '../defaults.ts';
 import { text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 import { type RequestFailure, requestService } from './service-request.ts';
-import { chosenService, howToDeploy } from './sources.ts';
+import { chosenService, explainNotRunning } from './sources.ts';
 
 /**
  * Posts to an endpoint of the chosen service.
@@ -34,7 +34,7 @@ export async function askService<T extends object>(
 
 function explainFailure(node: EditorNode, texts: string, { reason, message }: RequestFailure): string {
   if (reason === 'notDeployed') {
-    return howToDeploy(node._(`${texts}.deployFirst`));
+    return explainNotRunning(node._(`${texts}.deployFirst`));
   }
   return reason === 'forbidden' ? node._(`${texts}.forbidden`) : message || node._(`${texts}.failed`);
 }

@@ -3,7 +3,7 @@ import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue
 import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasEnv } from '../defaults.ts';
-import { field, numberText, text } from './panel.ts';
+import { field, isOn, numberText, text } from './panel.ts';
 import type { Found } from './picker.ts';
 import type { Choice } from './picker-list.ts';
 import { type RequestFailure, requestService } from './service-request.ts';
@@ -46,10 +46,16 @@ function serviceOfTemplate(id: string): string | undefined {
   return typeof value === 'string' && RED.nodes.node(value) ? value : undefined;
 }
 
-/** What is to be done for a service that does not run: one inside a subflow runs in its instances only. */
-export function howToDeploy(plain: string): string {
-  const template = String(RED.nodes.node(chosenService())?.z ?? '');
-  return RED.nodes.subflow(template) ? text('picker.deployInstance') : plain;
+/**
+ * Why the chosen service does not run, or what is to be done: one inside a subflow runs in its instances only.
+ * @param deployFirst what is said of one that only needs a deploy
+ */
+export function explainNotRunning(deployFirst: string): string {
+  const service = RED.nodes.node(chosenService());
+  if (service && !isOn(service)) {
+    return text('serviceDisabled');
+  }
+  return RED.nodes.subflow(String(service?.z ?? '')) ? text('picker.deployInstance') : deployFirst;
 }
 
 /** Why a query to the runtime failed, in words. */
@@ -57,7 +63,7 @@ function explainFailure({ reason, message }: RequestFailure): string {
   if (message !== '') {
     return text('picker.because', { reason: message });
   }
-  return reason === 'notDeployed' ? howToDeploy(text('picker.deployFirst')) : text(`picker.${reason}`);
+  return reason === 'notDeployed' ? explainNotRunning(text('picker.deployFirst')) : text(`picker.${reason}`);
 }
 
 /** Asks the runtime about the chosen service. */

@@ -194,7 +194,7 @@ function register<Config extends NodeConfig, Credentials extends object>(
       fail: (error, msg) => node.error(toFlowError(RED, error), msg),
     } satisfies Partial<BaseContext<Config, Credentials>>;
     const user = new ServiceUser(RED, node, config.service, (service, isRunning) => {
-      const problem = findProblem(service, () => {
+      const problem = findProblem(service, config.service, () => {
         checkFilled(config, filled);
         definition.check?.(config);
       });
@@ -247,10 +247,14 @@ function openWith<Config, Credentials>(
   };
 }
 
+/** What is wrong where there is no service with the id that a node names. */
+const withoutService = (id: string): ServiceError =>
+  new ServiceError('NOT_CONFIGURED', id === '' ? 'service' : 'notRunning', { part: 'service' });
+
 /** Why a node cannot work: what is wrong with its service comes before what is wrong with its own settings. */
-function findProblem(service: ServiceNode | undefined, check: () => void): Error | undefined {
+function findProblem(service: ServiceNode | undefined, id: string, check: () => void): Error | undefined {
   if (!service?.session) {
-    return service?.problem ?? new ServiceError('NOT_CONFIGURED', 'service', { part: 'service' });
+    return service?.problem ?? withoutService(id);
   }
   try {
     check();
