@@ -1,4 +1,5 @@
 // Sends a report of the preview through the deployed node, as a test; and why that cannot be done.
+import { isOn, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 import { chosenService } from '../shared/editor/sources.ts';
@@ -8,6 +9,9 @@ import type { PreviewRow } from './editor-preview-table.ts';
 export function explainObstacle(node: EditorNode, isAsOpened: boolean): string | undefined {
   if (!RED.user.hasPermission('flows.write')) {
     return node._('preview.mayNotSend');
+  }
+  if (!isOn(node)) {
+    return text('disabled');
   }
   return node.changed === true || !isAsOpened ? node._('preview.deployToSend') : undefined;
 }

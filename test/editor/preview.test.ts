@@ -186,7 +186,7 @@ describe('reports that pass now', function () {
     assert.equal(red.waiting('seen'), 0);
   });
 
-  it('say so when the node that is to send them does not run', async () => {
+  it('cannot be sent, and say why, while the node that is to send them is disabled', async () => {
     await red.deploy([
       serviceNode(service),
       { id: 'in', type: 'mt-report-in', service: 'service', d: true, x: 200, y: 100, wires: [['seen']] },
@@ -194,6 +194,19 @@ describe('reports that pass now', function () {
       { ...sink('seen'), x: 400, y: 100 },
     ]);
     await editor.reload();
+    await open();
+    await state().filter({ hasText: 'This node is disabled' }).waitFor();
+    await measure(21.5);
+    await rows().first().waitFor();
+    assert.ok(await rows().first().locator('button').isDisabled());
+  });
+
+  it('say so when the node that is to send them does not run any more', async () => {
+    await red.deploy([
+      serviceNode(service),
+      { id: 'other', type: 'mt-report-in', service: 'service', x: 200, y: 200, wires: [['seen']] },
+      { ...sink('seen'), x: 400, y: 100 },
+    ]);
     await open();
     await measure(21.5);
     await rows().first().click();
