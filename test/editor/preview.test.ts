@@ -213,6 +213,21 @@ describe('reports that pass now', function () {
     await state().filter({ hasText: 'does not run' }).waitFor();
   });
 
+  it('cannot be shown of a service that comes from a variable, and nobody is told to deploy for them', async () => {
+    const place = { id: 'in', type: 'mt-report-in', x: 200, y: 100, wires: [[]] };
+    await red.deploy([serviceNode(service), { ...place, service: '${MT_SERVICE}' }]);
+    await editor.takeFlows();
+    await editor.edit('in');
+    const note = preview().filter({ hasText: 'nothing of it can be shown here' });
+    await note.waitFor();
+    assert.equal(await state().innerText(), '');
+    const before = (await preview().locator('div').elementHandle())!;
+    await editor.page.check('#mt-gateway-kind-event');
+    await before.waitForElementState('hidden');
+    await note.waitFor();
+    assert.equal(await state().innerText(), '');
+  });
+
   it('say that no gateway has the label, and that it belongs on one', async () => {
     await open();
     await editor.page.fill('#mt-gateway-labels input', 'nowhere');
