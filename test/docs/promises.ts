@@ -2280,13 +2280,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     "`error` | red ring | all | something that this package did not foresee; the error's text says more": {
       'nodes/statuses': 'show "error" as a … … at …',
     },
-    '`… is not set` | red ring | all | an address of the half that the node needs comes from this environment variable alone, which is not set':
+    '`… is not set` | red ring | all | an address of the half that the node needs comes from this environment variable alone, which is not set; or the service does, and it is not set or empty':
       {
         'nodes/statuses': [
           'show "… is not set" as a … … at …',
           'name the variable that is not set as an address of the … half: …',
           'name no mistake of the half that they do not need, where that is the only one: …',
+          'name the variable that names their service and is …',
         ],
+        'nodes/service':
+          'is missing when a property of the subflow that names it is empty, and the error names the property',
       },
     '`no service` | grey ring | all | no service is selected': {
       'nodes/statuses': 'show "no service" as a … … at …',

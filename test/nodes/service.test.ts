@@ -39,6 +39,21 @@ describeNodes('mt-service', (start) => {
     });
   }
 
+  it('is missing when a property of the subflow that names it is empty, and the error names the property', async () => {
+    const flow = await start([
+      ...flowAround(serviceNode(box), { id: 'instance', type: 'subflow:s', wires: [] }),
+      {
+        ...{ id: 's', type: 'subflow', name: 's', in: [{ wires: [{ id: 'n' }] }], out: [] },
+        env: [{ name: 'SERVICE', type: 'mt-service', value: '' }],
+      },
+      { ...READ, z: 's', x: 1, y: 1, service: '${SERVICE}', wires: [[]] },
+    ]);
+    flow.send('instance', { gateway: box.demo.gateway });
+    const { error } = await flow.next('errors');
+    assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part: 'service' }]);
+    assert.equal(error?.message, 'the service comes from a variable: ${SERVICE} is not set');
+  });
+
   it('tells which half is empty', async () => {
     const rest = await start(flowAround(serviceNode(box, { brokerUrl: '' }), READ, LABEL), {
       credentials: secretsOf(box),

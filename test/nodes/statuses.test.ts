@@ -477,6 +477,23 @@ describeNodes('the statuses', (start) => {
     });
   }
 
+  for (const [title, value] of [
+    ['not set', undefined],
+    ['empty', ''],
+  ] as const) {
+    it(`name the variable that names their service and is ${title}`, async () => {
+      if (value !== undefined) {
+        process.env.MT_SERVICE = value;
+      }
+      const flow = await run({}, { all: { service: '${MT_SERVICE}' } });
+      delete process.env.MT_SERVICE;
+      for (const name of ALL) {
+        const { text, fill } = await flow.statuses(name).next();
+        assert.deepEqual([name, text, fill], [name, '${MT_SERVICE} is not set', 'red']);
+      }
+    });
+  }
+
   for (const [service, names, expected] of [
     [{ brokerUrl: UNSET, authUrl: '', baseUrl: '' }, REST_NODES, 'no REST address'],
     [{ brokerUrl: 'http://host', authUrl: '', baseUrl: '' }, REST_NODES, 'no REST address'],

@@ -1,10 +1,16 @@
 // What every node does in the same way: it finds its service, handles its inputs, reports errors, and closes in time.
 import { setMaxListeners } from 'node:events';
 import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
-import { invalidInput, ServiceError, type Session, type SessionState } from '../../../src/index.ts';
+import {
+  invalidInput,
+  ServiceError,
+  type Session,
+  type SessionState,
+  showValue,
+} from '../../../src/index.ts';
 import type { NodeConfig } from '../defaults.ts';
 import { onceStarted } from './deploys.ts';
-import { checkFilled, fillEnv, savedCredentials, savedNode } from './env.ts';
+import { checkFilled, type Filled, fillEnv, savedCredentials, savedNode } from './env.ts';
 import { createFields, type FieldOptions } from './fields.ts';
 import { type InputHandler, Inputs } from './inputs.ts';
 import { type Opened, ServiceUser } from './service-user.ts';
@@ -194,7 +200,7 @@ function register<Config extends NodeConfig, Credentials extends object>(
       fail: (error, msg) => node.error(toFlowError(RED, error), msg),
     } satisfies Partial<BaseContext<Config, Credentials>>;
     const user = new ServiceUser(RED, node, config.service, (service, isRunning) => {
-      const problem = findProblem(service, config.service, () => {
+      const problem = findProblem(service, config.service, filled, () => {
         checkFilled(config, filled);
         definition.check?.(config);
       });
@@ -248,13 +254,23 @@ function openWith<Config, Credentials>(
 }
 
 /** What is wrong where there is no service with the id that a node names. */
-const withoutService = (id: string): ServiceError =>
-  new ServiceError('NOT_CONFIGURED', id === '' ? 'service' : 'notRunning', { part: 'service' });
+function withoutService(id: string, { emptied }: Filled): ServiceError {
+  const cause = { part: 'service' };
+  const variable = emptied('service');
+  return variable === undefined
+    ? new ServiceError('NOT_CONFIGURED', id === '' ? 'service' : 'notRunning', cause)
+    : new ServiceError('NOT_CONFIGURED', 'serviceVariable', cause, { variable: showValue(variable) });
+}
 
 /** Why a node cannot work: what is wrong with its service comes before what is wrong with its own settings. */
-function findProblem(service: ServiceNode | undefined, id: string, check: () => void): Error | undefined {
+function findProblem(
+  service: ServiceNode | undefined,
+  id: string,
+  filled: Filled,
+  check: () => void,
+): Error | undefined {
   if (!service?.session) {
-    return service?.problem ?? withoutService(id);
+    return service?.problem ?? withoutService(id, filled);
   }
   try {
     check();

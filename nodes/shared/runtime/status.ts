@@ -103,6 +103,9 @@ export function statusOfLabels({ name, lost, hasNoGateway }: LabelState): Status
     : LABEL_STATUSES[name];
 }
 
+/** Texts of NOT_CONFIGURED that share the status of another. */
+const SAME_STATUS: Record<string, string> = { restOne: 'rest', serviceVariable: 'variable' };
+
 /** A red ring with the short reason, or grey where the user has still to configure something. */
 export function statusOfError(error: unknown): Status {
   if (!(error instanceof ServiceError)) {
@@ -110,11 +113,11 @@ export function statusOfError(error: unknown): Status {
   }
   const { code, cause, text } = error;
   if (code === 'NOT_CONFIGURED') {
-    // The REST half is missing, only its login, or a variable of an address: the text tells, the cause does not.
+    // The REST half is missing, only its login, or a variable: the text tells, the cause does not.
     const detail = text.key.slice(code.length + 1);
-    const reason = detail === 'restOne' ? 'rest' : detail;
+    const reason = SAME_STATUS[detail] ?? detail;
     return {
-      // The address looks as if it were filled in: it is a mistake.
+      // It looks as if it were filled in: it is a mistake.
       style: reason === 'variable' ? 'error' : 'unconfigured',
       key: `status.unconfigured.${reason}`,
       values: text.values,
