@@ -52,7 +52,7 @@ export interface ActionContext<Config, Credentials> extends NodeContext<Config, 
 
 interface NodeDefinition<Config, Credentials> {
   upgrade(old: unknown): Config;
-  /** What the node is called, where Node-RED has taken a typed field `name` for that. */
+  /** What the node is called, where Node-RED has taken a typed field `name` for that; empty: by its id. */
   captionOf?(config: Config): string;
   /** Checks the settings beyond their types. @throws ServiceError `INVALID_INPUT` with the property's name */
   check?(config: Config): void;
@@ -189,7 +189,10 @@ function register<Config extends NodeConfig, Credentials extends object>(
     const node = this as unknown as Node;
     const filled = fillEnv(RED, node, saved, () => savedNode(RED, saved));
     const config = definition.upgrade(filled.values);
-    node.name = definition.captionOf?.(config) ?? node.name;
+    if (definition.captionOf) {
+      // The debug sidebar would show the typed field in place of an empty name.
+      node.name = definition.captionOf(config) || node.id;
+    }
     const statusLine = new StatusLine(RED, node);
     const constant = {
       RED,
