@@ -67,7 +67,7 @@ export class WatchJudge {
     for (const condition of this.#settings.conditions) {
       this.#judgeOne(entry, condition, presence, at, isLate);
     }
-    this.#scheduleNext(entry, silence, at);
+    this.#scheduleNext(entry, silence);
   }
 
   /** The broker brings its reports: of a gateway, what it brings, where its silence is watched. */
@@ -296,26 +296,20 @@ export class WatchJudge {
     if (at !== undefined && at.kind !== 'rssi') {
       return at.kind === 'dfu';
     }
-    const silentMs = this.#radioSilence(entry, at)?.silentMs ?? unheardMs;
+    const silentMs = this.#radioSilence(entry)?.silentMs ?? unheardMs;
     if (silentMs > this.#limitOf(entry) || !alarms.some(isOfDfu)) {
       return false;
     }
     return state?.isDfu || state?.hasReported ? state.isDfu : undefined;
   }
 
-  /**
-   * A gateway that is updated brings nothing, but others hear it.
-   * @returns undefined: it is heard as a device, or was not heard by others since the start
-   */
-  #radioSilence(entry: Watched, at: Readonly<ReportTopic> | undefined): Silence | undefined {
-    if (!this.#isHeardAsGateway(entry) || entry.state === undefined || !entry.alarms.some(isOfDfu)) {
-      return undefined;
-    }
-    const limit = this.#limitOf(entry);
-    return at === undefined ? this.#deviceSilence(entry, limit) : heardNow(limit);
+  /** A gateway that is updated brings nothing, but others hear it. @returns undefined: it is heard as a device */
+  #radioSilence(entry: Watched): Silence | undefined {
+    const isUpdated = this.#isHeardAsGateway(entry) && entry.alarms.some(isOfDfu);
+    return isUpdated ? this.#deviceSilence(entry, this.#limitOf(entry)) : undefined;
   }
 
-  #scheduleNext(entry: Watched, silence: Silence, at: Readonly<ReportTopic> | undefined): void {
+  #scheduleNext(entry: Watched, silence: Silence): void {
     const { schedule } = this.#context;
     stopWaiting(entry);
     let next = Number.POSITIVE_INFINITY;
@@ -328,9 +322,9 @@ export class WatchJudge {
       next = Math.min(next, schedule.time + Math.max(0, silence.leftMs) + 1);
       waitFor(entry, silence.waitsFor);
     }
-    const radio = this.#radioSilence(entry, at);
-    if (radio && radio.leftMs >= 0) {
-      next = Math.min(next, schedule.time + radio.leftMs + 1);
+    const radio = this.#radioSilence(entry);
+    if (radio) {
+      next = Math.min(next, schedule.time + Math.max(0, radio.leftMs) + 1);
       waitFor(entry, radio.waitsFor);
     }
     if (next === Number.POSITIVE_INFINITY) {

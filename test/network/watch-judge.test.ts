@@ -476,6 +476,16 @@ describe('a watch judges', () => {
       }
     });
 
+    it('and leaves alone what was heard since', () => {
+      const entry = watched();
+      const { since } = entry;
+      judge.settled([entry], () => true);
+      judge.heard(entry);
+      now += 1;
+      judge.settled([entry], undefined);
+      assert.equal(entry.since, since);
+    });
+
     it('and not the silence that was told, which goes on', () => {
       const entry = watched();
       now += 2 * MINUTE;
@@ -647,6 +657,75 @@ describe('a watch judges', () => {
       now += ASSUMED - HOLD_MS + 1;
       look(entry);
       assert.deepEqual(told(), ['-dfu']);
+    });
+  });
+
+  describe('the update mode of a gateway that brings nothing meanwhile', () => {
+    const [own, other] = [
+      { device: G, gateway: G },
+      { device: G, gateway: G2 },
+    ];
+    let entry: Watched;
+
+    /** It has told its silence, is in update mode, and another gateway has heard that just now. */
+    beforeEach(() => {
+      watch({ conditions: ['gateway-silent', 'dfu'] });
+      entry = watched(G, 'gateway');
+      hear('heartbeat', {}, own);
+      for (let i = 0; i < 12; i++) {
+        now += 10 * S;
+        hears(G2, X);
+        judge.judge(entry, hear('dfu', {}, other));
+      }
+      assert.deepEqual(told(), ['+dfu', '+gateway-silent']);
+    });
+
+    it('lasts until nobody has heard it for its limit', () => {
+      look(entry);
+      assert.equal(looksIn(entry), LIMIT + 1);
+      now += LIMIT - 1;
+      hears(G2, X);
+      look(entry);
+      assert.deepEqual([told(), looksIn(entry)], [[], 2]);
+      now += 2;
+      hears(G2, X);
+      look(entry);
+      assert.deepEqual([told(), looksIn(entry)], [['-dfu'], undefined]);
+    });
+
+    it('lasts while a signal of it is heard, and ends with any other report', () => {
+      now += LIMIT;
+      schedule.remove(entry);
+      judge.judge(entry, hear('rssi', { rssi: -60 }, other));
+      assert.deepEqual([told(), looksIn(entry)], [[], LIMIT + 1]);
+      judge.judge(entry, hear('heartbeat', {}, other));
+      assert.deepEqual([told(), looksIn(entry)], [['-dfu'], undefined]);
+    });
+
+    it('lasts while those that hear it are away, and is looked at when one of them is back', () => {
+      now += 2 * LIMIT;
+      look(entry);
+      assert.deepEqual([told(), waitsFor(entry).includes(G2)], [[], true]);
+    });
+
+    it('lasts for its limit after a start, where nobody has heard it since', () => {
+      entry = watched(G, 'gateway', { alarms: [known('dfu', { isStored: true })] });
+      entry.state = undefined;
+      now += LIMIT;
+      look(entry);
+      assert.deepEqual(conditions(entry), ['dfu']);
+      now += LIMIT;
+      look(entry);
+      assert.deepEqual(conditions(entry), ['gateway-silent']);
+    });
+
+    it('depends on nobody once it is over', () => {
+      judge.judge(entry, hear('heartbeat', {}, other));
+      look(entry);
+      assert.deepEqual(
+        [told(), conditions(entry), looksIn(entry)],
+        [['-dfu'], ['gateway-silent'], undefined],
+      );
     });
   });
 
