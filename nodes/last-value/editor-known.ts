@@ -1,6 +1,7 @@
 // Shows in the open mt-last-value panel which values its settings would bring now.
 import { askService } from '../shared/editor/ask-service.ts';
-import { captionOf, element, isOn, numberText, shorten, text } from '../shared/editor/panel.ts';
+import { ageText } from '../shared/editor/durations.ts';
+import { captionOf, element, isOn, numberText, runOnChange, shorten, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 
@@ -16,6 +17,7 @@ interface KnownValue {
   name?: string;
   value?: unknown;
   unit?: string;
+  /** In seconds. */
   age?: number;
 }
 
@@ -24,25 +26,41 @@ interface KnownValues {
   total?: number;
 }
 
-/** Asks again and again while the panel is open. @returns stops it */
-export function showKnownValues(node: EditorNode, labels: () => string[]): () => void {
+export interface KnownView {
+  /** What is shown is of other settings than those of the panel now. */
+  askAnew(): void;
+  stop(): void;
+}
+
+/** Asks again and again while the panel is open, and at once when another service or another value is chosen. */
+export function showKnownValues(node: EditorNode, labels: () => string[]): KnownView {
   const container = $('#mt-gateway-known');
   const state = $('#mt-gateway-known-state');
+  let newestRefresh = 0;
   let timer: number | undefined;
-  let isClosed = false;
+  const stop = () => {
+    newestRefresh += 1;
+    window.clearTimeout(timer);
+  };
   const refresh = async () => {
+    newestRefresh += 1;
+    const ownRefresh = newestRefresh;
     const { content, words } = await ask(node, { ...currentSettings(node), labels: labels() });
-    if (!isClosed) {
+    if (ownRefresh === newestRefresh) {
       container.empty().append(content);
       state.text(words);
       timer = window.setTimeout(() => void refresh(), REFRESH_INTERVAL_MS);
     }
   };
-  void refresh();
-  return () => {
-    isClosed = true;
-    window.clearTimeout(timer);
+  const askAnew = () => {
+    stop();
+    container.empty();
+    state.text('');
+    // One choice may change several fields.
+    timer = window.setTimeout(() => void refresh());
   };
+  runOnChange(['service', 'select', ...FIELDS], askAnew);
+  return { askAnew, stop };
 }
 
 async function ask(
@@ -91,7 +109,7 @@ function table(node: EditorNode, rows: readonly KnownValue[]): JQuery {
     element('td', '', name).appendTo(line);
     const shown = shorten(valueText(value), MAX_SHOWN_LENGTH);
     element('td', '', unit ? `${shown} ${unit}` : shown).appendTo(line);
-    element('td', '', node._('known.seconds', { count: Math.round(age) })).appendTo(line);
+    element('td', '', ageText(age)).appendTo(line);
   }
   return result;
 }

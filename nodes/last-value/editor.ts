@@ -12,10 +12,10 @@ import { tagList } from '../shared/editor/tags.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
 import { mac, typed, wholeNumber } from '../shared/editor/validate.ts';
 import { type LastValueConfig, RANGES } from './config.ts';
-import { showKnownValues } from './editor-known.ts';
+import { type KnownView, showKnownValues } from './editor-known.ts';
 
 /** What the open panel holds beside its inputs. */
-let openPanel: { labels(): string[]; shownLabels: string; stop(): void } | undefined;
+let openPanel: { labels(): string[]; shownLabels: string; known: KnownView } | undefined;
 
 RED.nodes.registerType('mt-last-value', {
   category: 'mt gateway',
@@ -59,13 +59,13 @@ RED.nodes.registerType('mt-last-value', {
       takesCommas: true,
       saved,
       label: 'mt-gateway-label-labels',
-      onChange() {},
+      onChange: () => openPanel?.known.askAnew(),
     });
     showIdentifier();
     finishPanel(this);
     rememberShown(this);
-    const stop = showKnownValues(this, labels);
-    openPanel = { labels, shownLabels: JSON.stringify(labels()), stop };
+    const known = showKnownValues(this, labels);
+    openPanel = { labels, shownLabels: JSON.stringify(labels()), known };
   },
   oneditsave(this: EditorNode) {
     const labels = openPanel?.labels();
@@ -79,7 +79,7 @@ RED.nodes.registerType('mt-last-value', {
 });
 
 function closePanel(): void {
-  openPanel?.stop();
+  openPanel?.known.stop();
   openPanel = undefined;
 }
 

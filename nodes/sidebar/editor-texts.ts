@@ -1,6 +1,7 @@
 // The words of the sidebar, and how numbers, durations, times and values are said in it.
 import { IDENTIFIERS } from '../../src/protocol/identifiers.ts';
 import type { ValueRow } from '../../src/protocol/network-row.ts';
+import { ageText, inUnit, MINUTE, UNITS } from '../shared/editor/durations.ts';
 import { numberText } from '../shared/editor/panel.ts';
 
 const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
@@ -11,15 +12,6 @@ export const say = (key: string, values?: Record<string, unknown>): string =>
 
 /** Behind the point. */
 const MAX_DIGITS = 2;
-
-/** In seconds. */
-const MINUTE = 60;
-const UNITS = [
-  { unit: 'd', seconds: 86_400 },
-  { unit: 'h', seconds: 3_600 },
-  { unit: 'min', seconds: MINUTE },
-  { unit: 's', seconds: 1 },
-] as const;
 
 /** A kind of reports, as *report in* calls it. */
 export function kindText(kind: string): string {
@@ -37,17 +29,13 @@ export function secondsSince(time: string | null, now = Date.now()): number | un
 /** How long ago a time was, in its largest unit: `12 s`. Empty where there is none. */
 export function ageOf(time: string | null, now = Date.now()): string {
   const age = secondsSince(time, now);
-  if (age === undefined) {
-    return '';
-  }
-  const row = UNITS.find(({ seconds }) => age >= seconds) ?? UNITS[UNITS.length - 1]!;
-  return say(`age.${row.unit}`, { n: Math.floor(age / row.seconds) });
+  return age === undefined ? '' : ageText(age);
 }
 
 /** Such as `3 d 4 h`: from a minute on in its two largest units. */
 export function durationText(seconds: number): string {
   if (seconds < MINUTE) {
-    return say('age.s', { n: valueText(seconds) });
+    return inUnit(valueText(seconds), 's');
   }
   const first = UNITS.findIndex((row) => seconds >= row.seconds);
   let rest = seconds;
@@ -55,7 +43,7 @@ export function durationText(seconds: number): string {
     .flatMap((row) => {
       const n = Math.floor(rest / row.seconds);
       rest %= row.seconds;
-      return n > 0 ? [say(`age.${row.unit}`, { n })] : [];
+      return n > 0 ? [inUnit(n, row.unit)] : [];
     })
     .join(' ');
 }

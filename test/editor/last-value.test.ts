@@ -22,6 +22,9 @@ describe('the panel of last value', function () {
     service = await startService({ gateways: 2, devices: 2, rate: 0, listed: 4 });
     const [, second] = service.gateways;
     process.env.MT_PLACE = service.devices.find(({ id }) => id.endsWith(second!.mac))!.labels[0];
+    const { gateway, device } = service.demo;
+    const time = new Date(Date.now() - 150_000).toISOString();
+    await service.publish(gateway, device, 'measurement-decoded/vdd', { time, seq: 1, value: 3 }, true);
     red = await startNodeRed(VERSIONS[0]!);
     delete process.env.MT_PLACE;
     await red.deploy([
@@ -87,6 +90,27 @@ describe('the panel of last value', function () {
     await row.waitFor();
     assert.match((await row.innerText()).replaceAll('\t', ' '), /temperature 21\.5 °C \d+ s/);
     await editor.press('cancel');
+  });
+
+  it('says an age of a minute or more in a larger unit', async () => {
+    await editor.edit('other');
+    const row = editor.page.locator('#mt-gateway-known tbody tr', { hasText: 'vdd' });
+    assert.match(await row.innerText(), /\t\d min$/);
+    await editor.press('cancel');
+  });
+
+  it('shows no value of what was chosen before while the other one is awaited', async () => {
+    const { page } = editor;
+    const values = page.locator('#mt-gateway-known tbody tr');
+    await editor.edit('other');
+    await values.first().waitFor();
+    await page.route('**/last-values', () => {
+      // Stays unanswered until the panel is closed.
+    });
+    await editor.pick('identifier', 'humidity');
+    assert.equal(await values.count(), 0);
+    await editor.press('cancel');
+    await page.unroute('**/last-values');
   });
 
   it('says which of its fields the shown values do not go by, as they come with the message', async () => {
