@@ -47,7 +47,7 @@ export const RANGES = {
 /** What is wrong with a setting: a key of the texts in `problem`, and what stands in it. */
 export interface Problem {
   field: keyof SimulatorConfig;
-  key: 'portLow' | 'portRange' | 'range' | 'choice';
+  key: 'portLow' | 'portRange' | 'portTwice' | 'range' | 'choice';
   values: Record<string, string | number>;
 }
 
@@ -60,6 +60,17 @@ export function findPortProblem(field: (typeof PORTS)[number], value: unknown): 
     return { field, key: 'portRange', values: { port: String(value) } };
   }
   return port > 0 && port < MIN_PORT ? { field, key: 'portLow', values: { port, min: MIN_PORT } } : undefined;
+}
+
+/** Each half listens on a port of its own. */
+export function findTwiceProblem({
+  mqttPort,
+  restPort,
+}: Record<(typeof PORTS)[number], unknown>): Problem | undefined {
+  const port = given(restPort);
+  return port > 0 && port === given(mqttPort)
+    ? { field: 'restPort', key: 'portTwice', values: { port } }
+    : undefined;
 }
 
 export function findRangeProblem(field: keyof typeof RANGES, value: unknown): Problem | undefined {
@@ -77,6 +88,7 @@ export function readConfig(saved: object): { config: SimulatorConfig; problem: P
   const config = { ...DEFAULTS, ...Object.fromEntries(known) } as SimulatorConfig;
   const problems = [
     ...PORTS.map((field) => findPortProblem(field, config[field])),
+    findTwiceProblem(config),
     ...Object.keys(RANGES).map((field) =>
       findRangeProblem(field as keyof typeof RANGES, config[field as keyof typeof RANGES]),
     ),

@@ -3,6 +3,7 @@ import {
   DEFAULTS,
   findPortProblem,
   findRangeProblem,
+  findTwiceProblem,
   type PORTS,
   type Problem,
   type RANGES,
@@ -11,6 +12,7 @@ import {
 
 interface EditorNode {
   name: string;
+  mqttPort?: unknown;
   _(key: string, values?: Record<string, unknown>): string;
 }
 
@@ -31,7 +33,7 @@ RED.nodes.registerType('mt-simulator', {
     version: { value: 1 },
     name: { value: '' },
     mqttPort: { value: 1883, validate: port('mqttPort') },
-    restPort: { value: 8080, validate: port('restPort') },
+    restPort: { value: 8080, validate: ownPort },
     gateways: { value: 5, validate: range('gateways') },
     devices: { value: 250, validate: range('devices') },
     rate: { value: 8, validate: range('rate') },
@@ -47,6 +49,10 @@ RED.nodes.registerType('mt-simulator', {
   },
   labelStyle(this: EditorNode) {
     return this.name ? 'node_label_italic' : '';
+  },
+  oneditprepare() {
+    // Whether the other port is one of its own depends on this one.
+    $('#node-input-mqttPort').on('change', () => $('#node-input-restPort').trigger('change'));
   },
 });
 
@@ -73,6 +79,15 @@ function port(field: (typeof PORTS)[number]) {
   return function (this: EditorNode, value: unknown, _options: unknown): boolean | string {
     return hasEnv(value) || inWords(this, findPortProblem(field, judged(field, value)));
   };
+}
+
+/** The broker's port is the one in the panel, where that is open. */
+function ownPort(this: EditorNode, value: unknown, options: unknown): boolean | string {
+  const verdict = port('restPort').call(this, value, options);
+  const mqttPort = judged('mqttPort', $('#node-input-mqttPort').val() ?? this.mqttPort);
+  return verdict === true
+    ? inWords(this, findTwiceProblem({ mqttPort, restPort: judged('restPort', value) }))
+    : verdict;
 }
 
 function range(field: keyof typeof RANGES) {

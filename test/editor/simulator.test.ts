@@ -74,6 +74,27 @@ for (const version of [...VERSIONS, OLDEST]) {
         await used.editor.press('cancel');
         assert.deepEqual(used.editor.errors, []);
       });
+
+      it('says that both ports are the same, whichever of them was changed last', async () => {
+        await used.editor.edit('own');
+        const { page } = used.editor;
+        const enter = async (field: string, value: string) => {
+          await page.locator(`#node-input-${field}`).fill(value);
+          await page.locator(`#node-input-${field}`).dispatchEvent('change');
+        };
+        const isMarked = (isWrong: boolean) =>
+          page.locator(`#node-input-restPort${isWrong ? '.input-error' : ':not(.input-error)'}`).waitFor();
+        await enter('restPort', '11883');
+        await isMarked(false);
+        await enter('mqttPort', '11883');
+        await isMarked(true);
+        await enter('mqttPort', '11884');
+        await isMarked(false);
+        await enter('restPort', '11884');
+        await isMarked(true);
+        await used.editor.press('cancel');
+        assert.deepEqual(used.editor.errors, []);
+      });
     }
 
     it('brings the first reports to somebody without gateways with few clicks', async function () {
