@@ -96,6 +96,16 @@ describe('the texts of the editor and the runtime', () => {
     }
   });
 
+  it('keep the digits of a number on one line', () => {
+    for (const language of languages) {
+      for (const folder of [...CATALOGUES, 'simulator/node/locales']) {
+        for (const [key, text] of read(folder, language)) {
+          assert.doesNotMatch(text, /\d \d{3}/, `${folder} ${language}: ${key}`);
+        }
+      }
+    }
+  });
+
   it('say what each property means, in English as the catalogue does', () => {
     const said = Object.entries(
       JSON.parse(readFileSync(join(ROOT, 'nodes/service/locales/en-US.json'), 'utf8')).editor.meaning,
