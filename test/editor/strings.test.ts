@@ -96,6 +96,24 @@ describe('the texts of the editor and the runtime', () => {
     }
   });
 
+  it('call things by one name in Spanish, as the panels and the editor do, and address nobody', () => {
+    const others = /(?<!mt )\bgateways?\b|\bbrokers?\b|\bdespl(?:ieg|iég|eg)/i;
+    const orders = /\b(?:abra|añada|arrastre|elija|instancie|ponga|pulse|reproduzca)\b/i;
+    for (const folder of [...CATALOGUES, 'simulator/node/locales']) {
+      for (const [key, text] of read(folder, 'es-ES')) {
+        assert.doesNotMatch(text, others, `${folder}: ${key}`);
+        assert.doesNotMatch(text, orders, `${folder}: ${key}`);
+      }
+    }
+    for (const folder of [...FOLDERS.map((name) => `nodes/${name}`), 'simulator/node']) {
+      const help = readFileSync(join(ROOT, folder, 'locales/es-ES.md'), 'utf8');
+      // Code, and what messages call their properties, is the same in all languages.
+      const words = help.replace(/```[\s\S]*?```|`[^`]*`|^: [^:(]*\(/gm, '');
+      assert.doesNotMatch(words, others, folder);
+      assert.doesNotMatch(words, orders, folder);
+    }
+  });
+
   it('keep the digits of a number on one line', () => {
     for (const language of languages) {
       for (const folder of [...CATALOGUES, 'simulator/node/locales']) {
