@@ -1630,14 +1630,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'while labels are not known, those that carried one before',
           'and none that lacks the label, until it carries it',
         ],
-        'reports/watching': [
+        'reports/watch-subscriptions': [
           'hears all that the gateways of before bring after a deploy…',
           'hears all that the gateways of before bring after a restart…',
         ],
       },
     'A gateway that is listed as a device is received as one once it has brought anything that this service receives, and until then by its own reports alone: one that brings reports of others only belongs under *Gateways*.':
       {
-        'reports/watching': [
+        'reports/watch-subscriptions': [
           'asks for nothing else of a listed device of which nobody knows that it is a gateway',
           'hears all that one brings that is listed itself, once it has brought anything for anybody',
         ],
@@ -1818,7 +1818,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
       },
     'The same sample acknowledged again within a minute is sent once, unless the first time failed.': {
-      'mqtt/waiting': 'is known again for a minute, and of at most 100 000 samples',
+      'mqtt/acknowledgements': 'is sent again after a minute, and not before',
       session: 'acknowledges again what failed the first time',
     },
     'A node that waits for the response gets the one to the first acknowledgement, also when the first node did not wait.':
