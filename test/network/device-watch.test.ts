@@ -930,6 +930,20 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
     });
 
+    it('and in its time where it has brought something since the broker refused it', () => {
+      open({ conditions: ['gateway-silent'] });
+      const second = { gateway: G2, device: G2 };
+      world.run(10 * MINUTE, 10 * S, [{}, second]);
+      world.refused.add(G);
+      world.settle();
+      world.hear();
+      world.run(50 * S, 10 * S, [second]);
+      world.refused.clear();
+      world.settle();
+      world.run(20 * S, 10 * S, [second]);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+    });
+
     for (const refusedMs of [5 * MINUTE, 5 * MINUTE + 25 * S, 5 * MINUTE + 45 * S]) {
       it(`and not before its time after the broker has granted what another one heard meanwhile: ${refusedMs} ms`, () => {
         open();
