@@ -90,7 +90,7 @@ export function limitTopicFilters(
   const narrow = filters.filter((filter) => avoided.covers(filter));
   const others = filters.filter((filter) => !avoided.covers(filter));
   const room = max - narrow.length;
-  if (others.length === 0 || room < 1) {
+  if (room < 1) {
     return [...filters];
   }
   const wide = limitTopicFilters(others, room, mayOverlap, isAvoided);

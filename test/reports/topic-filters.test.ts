@@ -209,6 +209,76 @@ describe('planning of subscriptions', () => {
     );
   });
 
+  const events = (gateway: string, ...identifiers: string[]) =>
+    identifiers.map((identifier) => ({ gateway, segment: 'event', identifier }));
+  const kindsOf = (place: TopicFilterParts) =>
+    ['property', 'event', 'measurement'].map((segment) => ({ ...place, segment }));
+  const devices = (parts: TopicFilterParts) => ['1', '2', '3'].map((device) => ({ ...parts, device }));
+  const [G, H] = [{ gateway: 'g' }, { gateway: 'h' }];
+
+  const WIDENED: [what: string, wants: TopicFilterParts[], max: number, expected: TopicFilterParts[]][] = [
+    [
+      'the identifiers of a kind before kinds',
+      [...kindsOf({ device: 'x' }), ...events('g', '1', '2', '3')],
+      4,
+      [...kindsOf({ device: 'x' }), { ...G, segment: 'event' }],
+    ],
+    [
+      'the kinds of a device before devices',
+      [...devices(H), ...kindsOf({ ...G, device: 'd' })],
+      4,
+      [...devices(H), { ...G, device: 'd' }],
+    ],
+    [
+      'the kinds of all devices of a gateway before devices of another one',
+      [...devices(H), ...kindsOf(G)],
+      4,
+      [...devices(H), G],
+    ],
+    [
+      'the devices of a gateway before everything',
+      [...devices({}), { ...G, device: 'a' }, { ...G, device: 'b' }, { ...G, device: 'c' }],
+      4,
+      [...devices({}), G],
+    ],
+    [
+      'no more places than it takes, the largest one first',
+      [...events('h', '1', '2'), ...events('g', '1', '2', '3'), ...events('k', '1')],
+      4,
+      [...events('h', '1', '2'), { ...G, segment: 'event' }, ...events('k', '1')],
+    ],
+    [
+      'several places, but none of one filter',
+      [...events('h', '1', '2'), ...events('g', '1', '2', '3'), ...events('k', '1')],
+      3,
+      [{ ...H, segment: 'event' }, { ...G, segment: 'event' }, ...events('k', '1')],
+    ],
+  ];
+  for (const [what, wants, max, expected] of WIDENED) {
+    it(`widens ${what}`, () => {
+      assert.deepEqual(limited(wants, max), new Set(expected));
+      assert.deepEqual(limited([...wants].reverse(), max), new Set(expected));
+    });
+  }
+
+  it('leaves filters as they are where they are no more than may be', () => {
+    const wants = [{ segment: 'heartbeat', identifier: '' }, ...events('g', '1', '2')];
+    assert.deepEqual(limitTopicFilters(wants, 3, true), wants);
+  });
+
+  for (const [max, expected] of [
+    [3, [...events('g', '1', '2'), { ...H, segment: 'event' }]],
+    [2, [...events('g', '1', '2'), ...events('h', '1', '2')]],
+    [1, [...events('g', '1', '2'), ...events('h', '1', '2')]],
+  ] as const) {
+    it(`widens others where one is not to be widened, as far as that makes room: ${max}`, () => {
+      const wants = [...events('g', '1', '2'), ...events('h', '1', '2')];
+      const isAvoided = ({ gateway, identifier }: TopicFilterParts) =>
+        gateway !== 'h' && identifier === undefined;
+      assert.deepEqual(new Set(limitTopicFilters(wants, max, true, isAvoided)), new Set(expected));
+    });
+  }
+
   it('asks for whole gateways only where that saves the most', () => {
     const devicesOf = (gateway: string, count: number) =>
       Array.from({ length: count }, (_, i) => ({ gateway, device: `${gateway}${i}` }));
