@@ -413,7 +413,6 @@ export class Session {
     this.#names?.close();
     this.devices?.close();
     await Promise.all([this.#mqtt?.client.close(goesOnAt), this.#rest?.close()]);
-    this.#listeners.clear();
   }
 
   /** Asks nobody. */

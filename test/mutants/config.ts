@@ -69,7 +69,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/rest/http.ts': ['test/rest/http.test.ts', 'test/proxy/rest.test.ts'],
   'src/rest/reasons.ts': ['test/rest/client-state.test.ts'],
   'src/rest/service-calls.ts': ['test/rest/changes.test.ts'],
-  'src/session.ts': ['test/session/halves.test.ts', 'test/session.test.ts'],
+  'src/session.ts': ['test/session/halves.test.ts', 'test/session/wiring.test.ts', 'test/session.test.ts'],
 };
 
 /** Their room notices more than the test file of their name does. */
