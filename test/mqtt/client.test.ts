@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ServiceError } from '../../src/errors.ts';
-import { MqttClient } from '../../src/mqtt/client.ts';
+import { MqttClient, type MqttClientEvents } from '../../src/mqtt/client.ts';
 import type { ReportHandler } from '../../src/mqtt/report-subscriptions.ts';
 import type { BuiltRequest } from '../../src/protocol/operations/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
@@ -14,8 +14,10 @@ import {
   answerAll,
   G,
   G2,
+  leaveSession,
   mockTime,
   passRealTime,
+  passTimeUntil,
   reportTopic,
   requests,
   responseFilter,
@@ -25,6 +27,7 @@ import {
 
 const ALL = 'mt/gateway/+/device/+/#';
 const ONE = reportTopic('#');
+const NARROW = Array.from({ length: 8 }, (_, n) => reportTopic(`narrow${n}`));
 const { signal } = new AbortController();
 
 const request = (gateway = G): BuiltRequest => ({
@@ -39,6 +42,10 @@ describe('the MQTT half', () => {
   let told: string[];
   let warnings: string[];
   let filters: string[];
+  /** What people look through. */
+  let looked: string[];
+  /** The states that were told. */
+  let states: string[];
   let isSessionElsewhere: boolean;
   /** What the handler says. */
   let says: { outcome: 'delivered' | 'kept' | 'unwanted'; isFull: boolean; isConfirming: boolean };
@@ -46,10 +53,12 @@ describe('the MQTT half', () => {
   beforeEach(() => {
     mockTime(1_000_000);
     [told, warnings, filters, isSessionElsewhere] = [[], [], [ALL], false];
+    [looked, states] = [[], []];
     says = { outcome: 'delivered', isFull: false, isConfirming: false };
   });
   afterEach(async () => {
     restoreTime();
+    news.removeAllListeners();
     await Promise.all(clients.splice(0).map((client) => client.close()));
   });
 
@@ -58,7 +67,15 @@ describe('the MQTT half', () => {
     news.emit('change');
   };
 
-  function create(changes: Partial<MqttSettings> = {}, handler: Partial<ReportHandler> = {}): MqttClient {
+  function create(
+    changes: Partial<MqttSettings> = {},
+    handler: Partial<ReportHandler> = {},
+    others: Partial<MqttClientEvents> = {
+      settled: () => tell('settled'),
+      isSessionElsewhere: () => isSessionElsewhere,
+      yielded: () => tell('yielded'),
+    },
+  ): MqttClient {
     const client = new MqttClient(
       mqttSettings(bench.broker.url, changes),
       createTopics(''),
@@ -70,7 +87,10 @@ describe('the MQTT half', () => {
           tell(`filters ${max}`);
           return filters;
         },
-        previewFilters: () => [],
+        previewFilters(max) {
+          tell(`looks ${max}`);
+          return looked;
+        },
         isWidened: () => false,
         isCovering: () => false,
         connected: (_, isPresent) => tell(isPresent ? 'session' : 'no session'),
@@ -81,7 +101,7 @@ describe('the MQTT half', () => {
           tell(`report ${payload}${retained ? ' retained' : ''}`);
           return says.outcome as ReturnType<ReportHandler['deliver']>;
         },
-        deliverPreview() {},
+        deliverPreview: (_, payload, retained) => tell(`look ${payload}${retained ? ' retained' : ''}`),
         get isFull() {
           return says.isFull;
         },
@@ -99,11 +119,12 @@ describe('the MQTT half', () => {
         },
       },
       {
-        state: () => news.emit('change'),
-        settled: () => tell('settled'),
+        state() {
+          states.push(client.state.name);
+          news.emit('change');
+        },
         resumed: (isReady) => tell(isReady ? 'resumed' : 'resumed too late'),
-        isSessionElsewhere: () => isSessionElsewhere,
-        yielded: () => tell('yielded'),
+        ...others,
       },
     );
     clients.push(client);
@@ -115,7 +136,8 @@ describe('the MQTT half', () => {
       await once(news, 'change');
     }
   }
-  const reached = (client: MqttClient, name: string) => until(() => client.state.name === name);
+  const reached = (client: MqttClient, name: string) =>
+    until(() => client.state.name === name && states.at(-1) === name);
   const tick = (ms: number) => mock.timers.tick(ms);
   const connect = async (changes: Partial<MqttSettings> = {}, handler: Partial<ReportHandler> = {}) => {
     const client = create(changes, handler);
@@ -148,6 +170,32 @@ describe('the MQTT half', () => {
     assert.ok(client.signs.until > performance.now());
   });
 
+  it('is not connected before the broker has granted what is new, or all again on a new connection', async () => {
+    const client = await connect();
+    bench.broker.options.withhold = ['suback'];
+    filters = [ALL, ONE];
+    client.updateFilters();
+    await bench.broker.until(({ withheld }) => withheld.length === 1);
+    assert.deepEqual([client.state.name, states.at(-1)], ['connecting', 'connecting']);
+    bench.broker.release();
+    await reached(client, 'connected');
+    bench.broker.drop();
+    await reached(client, 'waiting');
+    states.length = 0;
+    await passTimeUntil(bench.broker.until(({ withheld }) => withheld.length === 1));
+    assert.equal(states.includes('connected'), false);
+    bench.broker.release();
+    await reached(client, 'connected');
+  });
+
+  it('needs nobody who hears when all is granted', async () => {
+    const client = create({}, {}, {});
+    client.attach();
+    client.updateFilters();
+    await reached(client, 'connected');
+    assert.ok(client.isGranted(ALL));
+  });
+
   it('updates the filters once for all nodes that come together', async () => {
     const client = await connect();
     told.length = 0;
@@ -177,6 +225,18 @@ describe('the MQTT half', () => {
     assert.ok(told.indexOf('report 1') < told.indexOf('report 2'));
     assert.ok(told.includes('all has come'));
     await bench.broker.until((broker) => broker.packets('puback').length === 1);
+  });
+
+  it('tells that all has come also where reports had to wait for their turn', async () => {
+    await connect();
+    told.length = 0;
+    bench.broker.publish(reportTopic('heartbeat'), Buffer.from('0'), { qos: 0 });
+    await isTold('report 0');
+    for (let n = 1; n <= 1_000; n++) {
+      publish(`${n}`, { qos: 0 });
+    }
+    await isTold('all has come');
+    assert.ok(told.filter((text) => text.startsWith('report')).length > 1);
   });
 
   it('acknowledges no report that the handler keeps', async () => {
@@ -220,7 +280,7 @@ describe('the MQTT half', () => {
       await client.request(request(), { signal });
       await turn();
       assert.deepEqual(
-        told.filter((text) => /filters|report|resumed/.test(text)),
+        told.filter((text) => /filters|report|resumed|settled|all has come/.test(text)),
         [],
       );
       assert.equal(client.state.name, 'connecting');
@@ -233,6 +293,72 @@ describe('the MQTT half', () => {
       await reached(client, 'connected');
       assert.equal(client.isPaused, false);
       assert.deepEqual(client.reportFilters, [ONE]);
+    });
+
+    it('keeps the connection, to which users may come back', async () => {
+      const client = create();
+      const leave = client.attach();
+      await reached(client, 'connected');
+      client.pauseReports();
+      leave();
+      tick(1_000);
+      await passRealTime();
+      assert.deepEqual([client.hearsOn, bench.broker.packets('disconnect')], [true, []]);
+      client.resumeReports();
+      const left = bench.broker.next('disconnect');
+      tick(1_000);
+      await left;
+    });
+
+    it('keeps what a session has from before: flows have still to tell what they want', async () => {
+      const { clientId } = mqttSettings('');
+      const earlier = await connect({ persistent: true, clientId });
+      await earlier.close();
+      const client = create({ persistent: true, clientId });
+      client.pauseReports();
+      client.attach();
+      await until(() => client.hearsOn);
+      await passRealTime();
+      assert.deepEqual(bench.broker.packets('unsubscribe'), []);
+    });
+
+    it('gives back what its session has and nobody wants any more, also without users', async () => {
+      const client = create({ persistent: true });
+      const leave = client.attach();
+      client.updateFilters();
+      await isTold('settled');
+      leave();
+      tick(1_000);
+      await reached(client, 'idle');
+      filters = [];
+      const given = bench.broker.next('unsubscribe');
+      client.pauseReports();
+      client.resumeReports();
+      assert.deepEqual((await given).packet.unsubscriptions, [ALL]);
+    });
+
+    it('asks for no others when a wide filter is refused meanwhile', async () => {
+      const asked: boolean[] = [];
+      const handler: Partial<ReportHandler> = {
+        isWidened: (filter) => filter === ALL,
+        filters(_, { isAvoided }) {
+          asked.push(isAvoided(ALL));
+          return isAvoided(ALL) ? [ONE] : [ALL];
+        },
+      };
+      const client = await connect({}, handler);
+      client.pauseReports();
+      [asked.length, told.length] = [0, 0];
+      bench.broker.options.refuses = (filter) => filter === ALL;
+      bench.broker.drop();
+      await reached(client, 'waiting');
+      const again = bench.broker.next('subscribe');
+      await passTimeUntil(again);
+      await passRealTime();
+      assert.deepEqual([asked, client.state.name, told.includes('settled')], [[], 'connecting', false]);
+      client.resumeReports();
+      await until(() => client.isGranted(ONE));
+      assert.deepEqual([...new Set(asked)], [true]);
     });
 
     it('goes on after 20 seconds, and tells so', async () => {
@@ -252,6 +378,31 @@ describe('the MQTT half', () => {
       const left = bench.broker.next('disconnect');
       client.resumeReports();
       assert.ok(told.indexOf('yielded') >= 0 && told.indexOf('yielded') < told.indexOf('resumed'));
+      await left;
+    });
+
+    it('keeps its session where no other client needs it, or nobody is asked', async () => {
+      for (const others of [{ isSessionElsewhere: () => false, yielded: () => tell('yielded') }, {}]) {
+        const client = create({ persistent: true }, {}, others);
+        const leave = client.attach();
+        await reached(client, 'connected');
+        client.pauseReports();
+        leave();
+        client.resumeReports();
+        await passRealTime();
+        assert.deepEqual([client.hearsOn, told.includes('yielded')], [true, false]);
+      }
+    });
+
+    it('gives the session to another client also where that is told to nobody', async () => {
+      const client = create({ persistent: true }, {}, { isSessionElsewhere: () => true });
+      const leave = client.attach();
+      await reached(client, 'connected');
+      client.pauseReports();
+      leave();
+      const left = bench.broker.next('disconnect');
+      client.resumeReports();
+      assert.ok(told.includes('resumed'));
       await left;
     });
 
@@ -325,6 +476,88 @@ describe('the MQTT half', () => {
       );
     });
 
+    it('and asks them what waits when that QoS has changed, one after the other', async () => {
+      const client = await connect({ maxInFlight: 1 });
+      const answers: Promise<unknown>[] = [];
+      const ask = (count: number) => {
+        for (let n = 0; n < count; n++) {
+          answers.push(client.request(request(), { signal, timeout: 60_000 }));
+        }
+      };
+      const answer = () => {
+        const { topic, body } = requests(bench.broker).at(-1)!;
+        bench.broker.publish(topic.replace('/request/', '/response/'), { id: body.id });
+      };
+      ask(2);
+      for (const [round, isConfirming] of [true, false].entries()) {
+        await bench.broker.until((broker) => requests(broker).length === round + 1);
+        bench.broker.options.withhold = ['suback'];
+        says.isConfirming = isConfirming;
+        client.updateFilters();
+        await bench.broker.until(({ withheld }) => withheld.length > 0);
+        answer();
+        await answers[round];
+        await passRealTime();
+        assert.equal(requests(bench.broker).length, round + 1);
+        bench.broker.options.withhold = [];
+        bench.broker.release();
+        await bench.broker.until((broker) => requests(broker).length === round + 2);
+        ask(1);
+      }
+      for (const n of [2, 3]) {
+        await bench.broker.until((broker) => requests(broker).length === n + 1);
+        answer();
+        await answers[n];
+      }
+    });
+
+    it('and gives back the answers of one for another one where there is no room', async () => {
+      filters = NARROW;
+      bench.broker.options.maxSubscriptions = 9;
+      answerAll(bench.broker, ({ id }) => ({ id }));
+      const client = await connect();
+      await client.request(request(), { signal });
+      await client.request(request(G2), { signal });
+      assert.deepEqual(
+        bench.broker.packets('unsubscribe').flatMap(({ unsubscriptions }) => unsubscriptions),
+        [responseFilter()],
+      );
+    });
+
+    it('only what the broker takes', async () => {
+      const { limits } = mqttSettings('');
+      const client = await connect({ limits: { ...limits, maxPacketSize: 1_000 } });
+      const large = { ...request(), payload: { text: 'x'.repeat(1_000) } };
+      await assert.rejects(client.request(large, { signal }), /1000|1,000/);
+      assert.deepEqual(requests(bench.broker), []);
+    });
+
+    it('and says how many were under way where the broker ends the connection', async () => {
+      const client = await connect({ maxInFlight: 10 });
+      for (let n = 0; n < 10; n++) {
+        client.request(request(), { signal }).catch(() => {});
+      }
+      await bench.broker.until((broker) => requests(broker).length === 10);
+      bench.broker.drop();
+      await reached(client, 'waiting');
+      const { state } = client;
+      assert.ok(state.name === 'waiting');
+      assert.deepEqual([state.reason.key, state.reason.values.count], ['reason.brokenOffBusy', 10]);
+      client.updateFilters();
+      assert.equal(client.state.name, 'waiting');
+    });
+
+    it('and gives back the answers of one that only an earlier process has asked', async () => {
+      const clientId = await leaveSession(bench.broker, [responseFilter(G2)]);
+      answerAll(bench.broker, ({ id }) => ({ id }));
+      const client = await connect({ persistent: true, clientId });
+      await client.request(request(), { signal });
+      assert.deepEqual(bench.broker.packets('unsubscribe'), []);
+      const given = bench.broker.next('unsubscribe');
+      bench.broker.publish(responseFilter(G2).replace('#', 'apiversion'), {});
+      assert.ok((await given).packet.unsubscriptions.includes(responseFilter(G2)));
+    });
+
     it('with the QoS that the broker takes', async () => {
       bench.broker.options.maxGrantedQos = 1;
       answerAll(bench.broker, ({ id }) => ({ id }));
@@ -382,6 +615,94 @@ describe('the MQTT half', () => {
       client.updateFilters();
       assert.equal(client.state.name, 'connecting');
       await reached(client, 'limited');
+      states.length = 0;
+      filters = [ALL];
+      client.updateFilters();
+      await reached(client, 'connected');
+      assert.deepEqual([...new Set(states)], ['connected']);
+    });
+
+    it('tells that before all else', async () => {
+      filters = [ALL, ONE];
+      bench.broker.options.refuses = (filter) => filter === ONE;
+      const client = create({ maxWaitingBytes: 1_000 });
+      client.attach();
+      client.updateFilters();
+      await reached(client, 'limited');
+      await isTold('settled');
+      client.pauseReports();
+      for (let n = 0; n < 3; n++) {
+        publish(`${n}`.padEnd(500), { qos: 0 });
+      }
+      await until(() => warnings.some((text) => text.startsWith('reports arrive faster')));
+      assert.equal(client.state.name, 'limited');
+    });
+
+    it('learns how many subscriptions it allows', async () => {
+      const handler = { filters: (max: number) => (max < 3 ? [ALL] : [ALL, ...NARROW.slice(0, 2)]) };
+      bench.broker.options.maxSubscriptions = 2;
+      answerAll(bench.broker, ({ id }) => ({ id }));
+      const client = create({ protocolVersion: 5 }, handler);
+      client.attach();
+      client.updateFilters();
+      await until(() => client.subscriptions.max === 2);
+      await reached(client, 'connected');
+      await client.request(request(), { signal });
+      const asked = bench.broker.packets('subscribe').flatMap(({ subscriptions }) => subscriptions);
+      assert.equal(asked.at(-1)?.topic, responseFilter('+'));
+    });
+
+    it('waits for nothing more of it when it is closed', async () => {
+      const { limits } = mqttSettings('');
+      const client = await connect({ limits: { ...limits, maxSubscriptions: 10 } });
+      await client.close();
+      const timers = mock.method(globalThis, 'setTimeout');
+      tick(3_600_000);
+      assert.equal(timers.mock.callCount(), 0);
+    });
+
+    describe('one filter beside others that it covers', () => {
+      let isCovered: boolean;
+      const covering: Partial<ReportHandler> = {
+        isCovering: (filter) => filter === ALL,
+        filters: (_, { isRefused }) => (isRefused(ALL) || isCovered ? [...NARROW, ALL] : [ALL]),
+      };
+      const order = () =>
+        bench.broker.received.flatMap(({ packet }) => {
+          if (packet.cmd === 'subscribe') {
+            return packet.subscriptions.some(({ topic }) => topic === ALL) ? ['asked'] : [];
+          }
+          return packet.cmd === 'unsubscribe' ? ['given back'] : [];
+        });
+
+      it('asks for it in their place', async () => {
+        isCovered = true;
+        bench.broker.options.maxSubscriptions = 8;
+        const client = create({}, covering);
+        client.attach();
+        client.updateFilters();
+        await until(() => client.isUnheard(ALL));
+        const heard: boolean[] = [];
+        news.on('change', () => heard.push(client.hearsOn));
+        isCovered = false;
+        await until(() => client.isGranted(ALL));
+        await until(() => client.reportFilters.length === 1);
+        assert.ok(heard.includes(false));
+      });
+
+      it('asks for it in their place, one of them first given back, where it has ended the connection', async () => {
+        isCovered = false;
+        bench.broker.options.refuses = (filter) => filter === ALL;
+        bench.broker.options.refusesBy = 'close';
+        const client = create({}, covering);
+        client.attach();
+        client.updateFilters();
+        await passTimeUntil(until(() => NARROW.every((filter) => client.isGranted(filter))));
+        bench.broker.received.length = 0;
+        bench.broker.options.refuses = () => false;
+        await passTimeUntil(until(() => client.isGranted(ALL)));
+        assert.deepEqual(order().slice(0, 2), ['given back', 'asked']);
+      });
     });
 
     it('tells how many subscriptions it allows, by which filters are chosen', async () => {
@@ -411,8 +732,17 @@ describe('the MQTT half', () => {
       );
       client.attach();
       client.updateFilters();
+      const settled: boolean[] = [];
+      news.on('change', () => {
+        const { state } = client;
+        if (state.name === 'limited' && state.isSettled) {
+          settled.push(client.isGranted(ONE));
+        }
+      });
       await until(() => client.isGranted(ONE));
+      await isTold('settled');
       assert.deepEqual([...new Set(covered)], [ALL, `${ALL},${ONE}`]);
+      assert.deepEqual([...new Set(settled)], [true]);
     });
 
     it('asks for narrow ones where a wide one is refused', async () => {
@@ -426,9 +756,41 @@ describe('the MQTT half', () => {
       );
       client.attach();
       client.updateFilters();
+      const refusals: unknown[] = [];
+      news.on('change', () => refusals.push(client.refusalOf([ALL])));
       await until(() => client.isGranted(ONE));
       await reached(client, 'connected');
       assert.deepEqual(client.reportFilters, [ONE]);
+      assert.deepEqual([...new Set(refusals)], [undefined]);
+      bench.broker.options.refuses = () => false;
+      bench.broker.drop();
+      await passTimeUntil(until(() => client.isGranted(ALL)));
+    });
+
+    it('asks for no wide one again on the next connection where that has ended one', async () => {
+      const asked: boolean[] = [];
+      bench.broker.options.refuses = (filter) => filter === ALL;
+      bench.broker.options.refusesBy = 'close';
+      const client = create(
+        {},
+        {
+          isWidened: (filter) => filter === ALL,
+          filters(_, { isAvoided }) {
+            asked.push(isAvoided(ALL));
+            return isAvoided(ALL) ? [ONE] : [ALL];
+          },
+        },
+      );
+      client.attach();
+      client.updateFilters();
+      await passTimeUntil(until(() => client.isGranted(ONE)));
+      [asked.length, told.length] = [0, 0];
+      bench.broker.drop();
+      await reached(client, 'waiting');
+      await passTimeUntil(isTold('settled'));
+      client.updateFilters();
+      await turn();
+      assert.deepEqual([...new Set(asked)], [true]);
     });
   });
 
@@ -442,6 +804,9 @@ describe('the MQTT half', () => {
     await passRealTime();
     tick(1_000);
     assert.equal(await verdict, 'plain');
+    publish('after it');
+    await isTold('report after it');
+    told.length = 0;
     assert.equal(
       told.some((text) => text.startsWith('report')),
       false,
@@ -462,6 +827,7 @@ describe('the MQTT half', () => {
         tick(1_000);
         await passRealTime();
         const isPlain = kind === 'plain';
+        assert.equal(states.at(-1), isPlain ? 'limited' : 'connected');
         assert.equal(client.state.name, isPlain ? 'limited' : 'connected');
         assert.equal(client.isUnheard(ALL), isPlain);
         const reason = { key: 'reason.plainGroup', values: { group } };
@@ -473,6 +839,46 @@ describe('the MQTT half', () => {
         }
       });
     }
+
+    for (const [end, isTriedAgain] of [
+      ['the broker', false],
+      ['this', true],
+    ] as const) {
+      it(`is ${isTriedAgain ? '' : 'not '}tried by the next one where ${end} has ended the connection meanwhile`, async () => {
+        const sharedGroup = `group-${isTriedAgain}-${process.pid}`;
+        const start = () => {
+          const client = create({ sharedGroup });
+          client.attach();
+          client.updateFilters();
+          return client;
+        };
+        const first = start();
+        await isTold('settled');
+        bench.broker.options.withhold = ['suback'];
+        await bench.broker.until(({ withheld }) => withheld.length > 0);
+        bench.broker.options.withhold = [];
+        if (!isTriedAgain) {
+          bench.broker.drop();
+          await reached(first, 'waiting');
+        }
+        await first.close();
+        told.length = 0;
+        start();
+        await isTold('settled');
+        await turn();
+        await passRealTime();
+        assert.equal(bench.broker.packets('publish').length, isTriedAgain ? 2 : 0);
+      });
+    }
+
+    it('is unknown at once when the connection is lost', async () => {
+      const client = await connect();
+      bench.broker.options.withhold = ['suback'];
+      const verdict = client.tryGroup(`lost-${process.pid}`, 5_000);
+      await bench.broker.until(({ withheld }) => withheld.length > 0);
+      bench.broker.drop();
+      assert.equal(await verdict, 'unknown');
+    });
 
     it('of another name is tried on demand', async () => {
       const client = await connect();
@@ -493,7 +899,7 @@ describe('the MQTT half', () => {
     assert.deepEqual(client.state, { name: 'overloaded', broker: bench.broker.url, lost: 2 });
     client.resumeReports();
     tick(10_000);
-    assert.equal(client.state.name, 'connected');
+    assert.deepEqual([client.state.name, states.at(-1)], ['connected', 'connected']);
     assert.deepEqual(warnings, [
       'reports arrive faster than the flows take them: the oldest of QoS 0 are lost',
       'the flows keep up again; 2 reports of QoS 0 were lost',
@@ -510,7 +916,118 @@ describe('the MQTT half', () => {
     await pinged;
   });
 
+  describe('while reports wait, at a broker that needs pings', () => {
+    const pings = async () => {
+      await passRealTime();
+      return bench.broker.packets('pingreq').length;
+    };
+    const wait = async (client: MqttClient, text: string) => {
+      client.pauseReports();
+      publish(text);
+      await passRealTime();
+    };
+
+    it('sends none for what it has given on', async () => {
+      await connect();
+      publish('1');
+      await isTold('report 1');
+      tick(30_000);
+      assert.equal(await pings(), 0);
+    });
+
+    it('sends none for what waited before', async () => {
+      const client = await connect();
+      await wait(client, '1');
+      tick(15_000);
+      client.resumeReports();
+      await wait(client, '2');
+      tick(15_000);
+      assert.equal(await pings(), 0);
+    });
+
+    it('goes on with them where flows have too much to confirm then', async () => {
+      const client = await connect();
+      await wait(client, '1');
+      tick(15_000);
+      says.isFull = true;
+      client.resumeReports();
+      tick(15_000);
+      assert.equal(await pings(), 1);
+    });
+
+    it('sends none for what a connection has brought that is lost', async () => {
+      const client = await connect({ keepalive: 20 });
+      await wait(client, '1');
+      told.length = 0;
+      bench.broker.drop();
+      await reached(client, 'waiting');
+      await passTimeUntil(isTold('settled'));
+      publish('2', { qos: 0 });
+      await passRealTime();
+      tick(10_000);
+      assert.equal(await pings(), 0);
+    });
+  });
+
+  describe('while people look', () => {
+    const look = async (changes: Partial<MqttSettings> = {}) => {
+      const client = await connect(changes);
+      looked = [ONE];
+      client.updateFilters();
+      return client;
+    };
+
+    it('shows them what comes, over a connection of its own', async () => {
+      filters = ['mt/gateway/+/other/#'];
+      const client = await look();
+      await until(() => client.isGranted(ONE));
+      publish('1');
+      await isTold('look 1');
+      assert.equal(told.includes('report 1'), false);
+      bench.broker.drop(bench.broker.received.find(({ packet }) => packet.cmd === 'connect')?.clientId);
+      await until(() => !client.isGranted(ONE));
+    });
+
+    it('shows them no more than the broker takes', async () => {
+      const client = await look({ protocolVersion: 5 });
+      await until(() => client.isGranted(ONE));
+      bench.broker.options.maxSubscriptions = 1;
+      looked = [ONE, reportTopic('other')];
+      client.updateFilters();
+      await isTold('looks 1');
+    });
+
+    it('is back soon at a broker that takes the connection for that of flows', async () => {
+      const flows = mqttSettings('').clientId;
+      bench.broker.options.intercept = (packet) => {
+        if (packet.cmd === 'connect') {
+          packet.clientId = flows;
+        }
+        return false;
+      };
+      const client = await look({ persistent: true, clientId: flows });
+      await until(() => client.isPreviewRefused(ONE));
+      await until(() => client.state.name === 'waiting');
+      tick(1_000);
+      await reached(client, 'connected');
+      assert.ok(client.isGranted(ALL));
+    });
+  });
+
   describe('that is closed', () => {
+    it('gives on nothing that waited', async () => {
+      const client = await connect();
+      client.pauseReports();
+      publish('1');
+      await passRealTime();
+      await client.close();
+      tick(20_000);
+      assert.deepEqual(
+        told.filter((text) => /report|resumed/.test(text)),
+        [],
+      );
+    });
+
     it('asks for nothing any more, and keeps what a persistent session has for who comes back', async () => {
       const client = await connect({ persistent: true });
       await client.close();
