@@ -168,7 +168,6 @@ export class MqttClient {
       shareResponses: (isShared, isTried) => this.#requests.shareFilter(isShared, isTried),
       isBlocked: (filter) => this.#connection.subscriptions.isBlocked(filter),
     });
-    this.#requests.shareFilter(this.#budget.isLimited);
     this.#previews = new PreviewConnection(settings, topics, {
       asks: () => this.#connection.lend(),
       asked: (isTaken) => this.#connection.takeBack(isTaken),

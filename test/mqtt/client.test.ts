@@ -121,6 +121,7 @@ describe('the MQTT half', () => {
       {
         state() {
           states.push(client.state.name);
+          news.emit('state');
           news.emit('change');
         },
         resumed: (isReady) => tell(isReady ? 'resumed' : 'resumed too late'),
@@ -188,12 +189,13 @@ describe('the MQTT half', () => {
     await reached(client, 'connected');
   });
 
-  it('needs nobody who hears when all is granted', async () => {
-    const client = create({}, {}, {});
+  it('needs nobody who hears when all is granted, and tries its group then', async () => {
+    const client = create({ sharedGroup: `unheard-${process.pid}` }, {}, {});
     client.attach();
     client.updateFilters();
     await reached(client, 'connected');
     assert.ok(client.isGranted(ALL));
+    await bench.broker.until((broker) => broker.packets('publish').length === 2);
   });
 
   it('updates the filters once for all nodes that come together', async () => {
@@ -511,6 +513,16 @@ describe('the MQTT half', () => {
       }
     });
 
+    it('no more than one at a time where the settings say so', async () => {
+      const client = await connect({ maxInFlight: 1 });
+      for (let n = 0; n < 2; n++) {
+        client.request(request(), { signal }).catch(() => {});
+      }
+      await bench.broker.until((broker) => requests(broker).length > 0);
+      await passRealTime();
+      assert.equal(requests(bench.broker).length, 1);
+    });
+
     it('and gives back the answers of one for another one where there is no room', async () => {
       filters = NARROW;
       bench.broker.options.maxSubscriptions = 9;
@@ -682,12 +694,12 @@ describe('the MQTT half', () => {
         client.attach();
         client.updateFilters();
         await until(() => client.isUnheard(ALL));
-        const heard: boolean[] = [];
-        news.on('change', () => heard.push(client.hearsOn));
+        const missed: boolean[] = [];
+        news.on('state', () => missed.push(!client.hearsOn && !client.isGranted(ALL)));
         isCovered = false;
         await until(() => client.isGranted(ALL));
         await until(() => client.reportFilters.length === 1);
-        assert.ok(heard.includes(false));
+        assert.ok(missed.includes(true));
       });
 
       it('asks for it in their place, one of them first given back, where it has ended the connection', async () => {
@@ -997,6 +1009,15 @@ describe('the MQTT half', () => {
       await isTold('looks 1');
     });
 
+    it('waits as ever when its connection is lost after it was asked whose session people get', async () => {
+      mock.method(Math, 'random', () => 0.99);
+      const client = await look({ persistent: true });
+      await until(() => client.isGranted(ONE));
+      bench.broker.drop();
+      await reached(client, 'waiting');
+      assert.match(warnings.at(-1) ?? '', /next attempt in 1\.5 s/);
+    });
+
     it('is back soon at a broker that takes the connection for that of flows', async () => {
       const flows = mqttSettings('').clientId;
       bench.broker.options.intercept = (packet) => {
@@ -1005,9 +1026,11 @@ describe('the MQTT half', () => {
         }
         return false;
       };
+      mock.method(Math, 'random', () => 0.99);
       const client = await look({ persistent: true, clientId: flows });
       await until(() => client.isPreviewRefused(ONE));
       await until(() => client.state.name === 'waiting');
+      assert.match(warnings.at(-1) ?? '', /next attempt in 1 s/);
       tick(1_000);
       await reached(client, 'connected');
       assert.ok(client.isGranted(ALL));
