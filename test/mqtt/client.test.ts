@@ -836,6 +836,8 @@ describe('the MQTT half', () => {
         await isTold('settled');
         await bench.broker.until((broker) => broker.packets('publish').length === 2);
         await passRealTime();
+        // It is told at once, not when the broker has taken back what it was tried with.
+        bench.broker.options.withhold = ['unsuback'];
         tick(1_000);
         await passRealTime();
         const isPlain = kind === 'plain';
@@ -849,6 +851,8 @@ describe('the MQTT half', () => {
           const { broker, refused, isSettled } = client.state;
           assert.deepEqual([broker, refused.size, isSettled], [bench.broker.url, 0, true]);
         }
+        bench.broker.options.withhold = [];
+        bench.broker.release();
       });
     }
 
@@ -1021,16 +1025,20 @@ describe('the MQTT half', () => {
     it('is back soon at a broker that takes the connection for that of flows', async () => {
       const flows = mqttSettings('').clientId;
       bench.broker.options.intercept = (packet) => {
-        if (packet.cmd === 'connect') {
+        if (packet.cmd === 'connect' && packet.clientId !== flows) {
+          bench.broker.drop(flows);
           packet.clientId = flows;
+          bench.broker.options.withhold = ['connack'];
         }
         return false;
       };
       mock.method(Math, 'random', () => 0.99);
       const client = await look({ persistent: true, clientId: flows });
-      await until(() => client.isPreviewRefused(ONE));
-      await until(() => client.state.name === 'waiting');
+      await reached(client, 'waiting');
       assert.match(warnings.at(-1) ?? '', /next attempt in 1 s/);
+      bench.broker.options.withhold = [];
+      bench.broker.release();
+      await until(() => client.isPreviewRefused(ONE));
       tick(1_000);
       await reached(client, 'connected');
       assert.ok(client.isGranted(ALL));
