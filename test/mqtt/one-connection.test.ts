@@ -1,8 +1,10 @@
 // One connection by itself at a broker: what it tells whoever has it, how it ends, and when it comes back. Time is moved by hand.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, createConnection, createServer, Socket } from 'node:net';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { createWebSocketStream, WebSocketServer } from 'ws';
 import { Connection } from '../../src/mqtt/connection.ts';
 import type { ConnectionEvents } from '../../src/mqtt/connection-events.ts';
 import type { ConnectionLimits } from '../../src/mqtt/connection-limits.ts';
@@ -11,12 +13,14 @@ import type { MqttSettings } from '../../src/settings.ts';
 import { startProxy } from '../proxy/server.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { mqttSettings } from '../session.ts';
-import { mockTime, passRealTime, restoreTime } from './scripted.ts';
+import { mockTime, passRealTime, passTimeUntil, restoreTime } from './scripted.ts';
 
 const NOBODY = 'mqtt://127.0.0.1:1';
 const FILTER = 'mt/gateway/+/device/+/#';
 const NOT_TLS = { cert: 'no certificate', key: 'no key' };
 const RESPONSES = 'mt/gateway/c0141f68fc3d/response/#';
+const HEARTBEAT = 'mt/gateway/g/device/d/heartbeat';
+const OTHER = `${FILTER.slice(0, -1)}other`;
 
 describe('one connection', () => {
   let broker: ScriptedBroker;
@@ -156,6 +160,55 @@ describe('one connection', () => {
     assert.equal(connection.connected, false);
   });
 
+  it('is away since somebody came where there never was one, however often it was tried', async () => {
+    const connection = create({ brokers: [NOBODY] });
+    connection.open();
+    const lost = await reached('waiting', 0);
+    assert.ok(lost.name === 'waiting');
+    assert.deepEqual(lost.reason.values, { place: '127.0.0.1:1', host: '127.0.0.1', version: '3.1.1' });
+    assert.equal(connection.awaySince(5), 5);
+  });
+
+  it('is not there before its session is told, nor any more while it is being lost', async () => {
+    const changes = { persistent: true, clientId: 'mt-one-between' };
+    await (await connect(changes)).close();
+    const seen: unknown[] = [];
+    const second = create(changes, {
+      kept: () => process.nextTick(() => seen.push(['kept', second.connected, told.includes('session')])),
+      underWay() {
+        seen.push(['lost', second.connected]);
+        return 0;
+      },
+    });
+    told.length = 0;
+    states.length = 0;
+    second.open();
+    await reached('connected', 0);
+    await lose();
+    assert.deepEqual(seen, [
+      ['kept', false, false],
+      ['lost', false],
+    ]);
+  });
+
+  it('sends small packets at once, and what leaves together as one piece', async () => {
+    const delays = mock.method(Socket.prototype, 'setNoDelay');
+    const written = mock.method(Socket.prototype, 'write');
+    const isOurs = ({ this: socket }: { this: unknown }) => (socket as Socket).remotePort === broker.port;
+    const connection = await connect();
+    await until(() => told.includes('subscribed'));
+    assert.deepEqual(
+      delays.mock.calls.filter(isOurs).map(({ arguments: [isOn] }) => isOn),
+      [true],
+    );
+    const before = written.mock.calls.filter(isOurs).length;
+    for (let n = 0; n < 5; n++) {
+      connection.publish('a', `${n}`, 0);
+    }
+    await broker.until(() => broker.packets('publish').length === 5);
+    assert.equal(written.mock.calls.filter(isOurs).length, before + 1);
+  });
+
   it('publishes, and says when the broker has it', async () => {
     const connection = create();
     connection.publish('a', 'before', 0, () => assert.fail('there is no connection'));
@@ -183,8 +236,85 @@ describe('one connection', () => {
     broker.publish('mt/gateway/g/device/d/heartbeat', 'report');
     await until(() => told.length === 2);
     assert.deepEqual(told, ['subscribed', 'mt/gateway/g/device/d/heartbeat report']);
+    connection.subscriptions.change([FILTER], 0);
+    assert.equal(told.at(-1), 'renewing');
     connection.subscriptions.change([], 1, [FILTER]);
     await broker.until(() => broker.packets('unsubscribe').length === 1);
+  });
+
+  it('stays while a message is not taken for longer than the keep alive, and what is read on is a sign of life', async () => {
+    let take: (() => void) | undefined;
+    const connection = await connect(
+      { keepalive: 10 },
+      {
+        message(_topic, _payload, _qos, _retained, done) {
+          take = done;
+          news.emit('change');
+        },
+        isBlocked: () => take !== undefined,
+      },
+    );
+    connection.subscriptions.change([FILTER], 1);
+    await new Promise((resolve) => connection.subscriptions.whenSettled(FILTER, resolve));
+    broker.publish(HEARTBEAT, 'held');
+    await until(() => take !== undefined);
+    for (let second = 0; second < 40; second++) {
+      tick(1_000);
+      await passRealTime();
+    }
+    assert.equal(connection.connected, true);
+    const before = connection.pings.signs.until;
+    broker.options.withhold = ['pingresp'];
+    take?.();
+    await turn();
+    assert.ok(connection.pings.signs.until > before);
+  });
+
+  it('takes nothing any more that has come when it is closed', async () => {
+    const taken: (() => void)[] = [];
+    const connection = await connect(
+      {},
+      {
+        message(_topic, payload, _qos, _retained, done) {
+          told.push(`${payload}`);
+          taken.push(done);
+          news.emit('change');
+        },
+      },
+    );
+    connection.subscriptions.change([FILTER], 1);
+    await new Promise((resolve) => connection.subscriptions.whenSettled(FILTER, resolve));
+    broker.publish(HEARTBEAT, 'first');
+    broker.publish(HEARTBEAT, 'second');
+    await until(() => taken.length === 1);
+    await passRealTime();
+    const closed = connection.close();
+    taken[0]?.();
+    await closed;
+    assert.equal(told.at(-1), 'first');
+    assert.equal(taken.length, 1);
+  });
+
+  it('completes what was published with QoS 2 over the connection before, where its session is kept', async () => {
+    broker.options.withhold = ['pubrec'];
+    const connection = await connect({ persistent: true, clientId: 'mt-one-exchange' });
+    connection.publish('a', '', 2);
+    await broker.until(() => broker.packets('publish').length === 1);
+    await lose();
+    const released = broker.next('pubrel');
+    tick(1_000);
+    await released;
+  });
+
+  it('gives back what nobody wants any more to a broker that has kept it', async () => {
+    const connection = await connect({ persistent: true, clientId: 'mt-one-left' });
+    connection.subscriptions.change([FILTER, OTHER], 1);
+    await new Promise((resolve) => connection.subscriptions.whenSettled(OTHER, resolve));
+    await lose();
+    connection.subscriptions.change([], 1, [OTHER]);
+    const given = broker.next('unsubscribe');
+    tick(1_000);
+    assert.deepEqual((await given).packet.unsubscriptions, [OTHER]);
   });
 
   it('knows what a broker still collects for, where its session outlives a connection', async () => {
@@ -213,6 +343,27 @@ describe('one connection', () => {
       assert.deepEqual(proxy.asked, ['localhost:9']);
     } finally {
       await proxy.stop();
+    }
+  });
+
+  it('is the same over a WebSocket', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => 'mqtt' });
+    server.on('connection', (socket) => {
+      const stream = createWebSocketStream(socket);
+      const line = createConnection(broker.port, '127.0.0.1');
+      for (const end of [stream.pipe(line), line.pipe(stream)]) {
+        end.on('error', () => {});
+      }
+    });
+    await once(server, 'listening');
+    try {
+      const { port } = server.address() as AddressInfo;
+      const connection = await connect({ brokers: [`ws://127.0.0.1:${port}`] });
+      await until(() => told.includes('subscribed'));
+      await connection.close();
+      assert.deepEqual(names(), ['connecting', 'connected', 'closed']);
+    } finally {
+      server.close();
     }
   });
 
@@ -262,13 +413,75 @@ describe('one connection', () => {
       );
     });
 
+    it('by a persistent session with all that it has where nothing is said', async () => {
+      const connection = await connect({ persistent: true });
+      await connection.disconnect();
+      connection.open();
+      await until(() => told.filter((text) => text === 'subscribed').length === 2);
+      await connection.close();
+      assert.deepEqual(broker.packets('unsubscribe'), []);
+    });
+
+    it('or lost, and there is no broker whose response would take time', async () => {
+      for (const end of [lose, () => connections.at(-1)?.close()]) {
+        const connection = await connect();
+        await end();
+        const measured = await Promise.race([
+          connection.pings.measure(1_000),
+          passRealTime().then(() => 'none'),
+        ]);
+        assert.equal(measured, undefined);
+        states.length = 0;
+      }
+    });
+
+    it('when the broker has just accepted it', async () => {
+      const changes = { persistent: true, clientId: 'mt-one-accepted' };
+      await (await connect(changes)).close();
+      names();
+      told.length = 0;
+      let closed: Promise<void> | undefined;
+      const connection = create(changes, {
+        kept: () =>
+          process.nextTick(() => {
+            closed = connection.close();
+            news.emit('change');
+          }),
+      });
+      connection.open();
+      await until(() => closed);
+      await closed;
+      await passRealTime();
+      assert.deepEqual([names(), told], [['connecting', 'closed'], []]);
+    });
+
+    it('by who hears that it is lost: no attempt follows', async () => {
+      broker.options.withhold = ['puback'];
+      const connection = await connect();
+      const heard = new Promise<void>((resolve) =>
+        connection.publish('a', '', 1, () => {
+          void connection.close();
+          resolve();
+        }),
+      );
+      await broker.until(() => broker.packets('publish').length === 1);
+      names();
+      broker.drop();
+      await heard;
+      await passRealTime();
+      tick(600_000);
+      await passRealTime();
+      assert.deepEqual([names(), broker.connections.length], [['closed'], 1]);
+    });
+
     it('while it waits for the next attempt, which does not come then', async () => {
       const connection = await connect();
       await lose();
+      names();
       await connection.close();
       tick(600_000);
       await passRealTime();
-      assert.equal(broker.connections.length, 1);
+      assert.deepEqual([names(), broker.connections.length], [['closed'], 1]);
     });
 
     it('before it has begun', async () => {
@@ -389,6 +602,69 @@ describe('one connection', () => {
       assert.equal(reasonOf(await lost), 'reason.malformed');
     });
 
+    it('when a packet comes without the id that it is about', async () => {
+      const sockets: Socket[] = [];
+      const server = createServer((socket) => {
+        sockets.push(socket.on('error', () => {}));
+        // CONNACK.
+        socket.once('data', () => socket.write(Buffer.from([0x20, 2, 0, 0])));
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      try {
+        const { port } = server.address() as AddressInfo;
+        const connection = await connect({ brokers: [`mqtt://127.0.0.1:${port}`] });
+        const lost = reached('waiting');
+        // PUBREL.
+        sockets[0]?.write(Buffer.from([0x62, 0]));
+        assert.equal(reasonOf(await lost), 'reason.malformed');
+        await connection.close();
+      } finally {
+        server.close();
+      }
+    });
+
+    const ends: [why: string, end: (connection: Connection) => unknown, wait?: string][] = [
+      ['a reason of its own', () => broker.connections[0]?.end(0x89), '1'],
+      [
+        'what cannot be read',
+        () => broker.connections[0]?.send({ cmd: 'puback', messageId: 1, reasonCode: 0x55 }),
+        '1',
+      ],
+      [
+        'another one that was given the session',
+        (connection) => {
+          connection.lend();
+          broker.drop();
+        },
+        '1',
+      ],
+      [
+        'who has it',
+        async (connection) => {
+          await connection.disconnect();
+          connection.open();
+        },
+      ],
+    ];
+    for (const [why, end, wait] of ends) {
+      it(`for ${why}, which tells nothing of what was asked for meanwhile`, async () => {
+        broker.options.withhold = ['suback'];
+        const connection = await connect({ protocolVersion: 5 });
+        connection.subscriptions.change([FILTER, OTHER], 1);
+        await broker.until(() => broker.packets('subscribe').length === 1);
+        const lost = wait === undefined ? undefined : reached('waiting');
+        await end(connection);
+        await lost;
+        assert.equal(waits().at(-1), wait);
+        tick(1_000);
+        await broker.until(() => broker.packets('subscribe').length === 2);
+        assert.deepEqual(
+          broker.packets('subscribe').map(({ subscriptions }) => subscriptions.length),
+          [2, 2],
+        );
+      });
+    }
+
     it('at an address that does not answer, and goes on with the next one', async () => {
       create({ brokers: [NOBODY, broker.url] }).open();
       const lost = await reached('waiting', 0);
@@ -487,6 +763,26 @@ describe('one connection', () => {
       await lose();
       assert.notEqual(waits().at(-1), undefined);
     });
+
+    it('is not tried again by that while it is there, and its next end is its own again', async () => {
+      const connection = await connect({ brokers: [broker.url, other.url] });
+      names();
+      connection.lend();
+      connection.takeBack(true);
+      tick(1_000);
+      await passRealTime();
+      assert.deepEqual(names(), []);
+      await lose();
+      connection.takeBack(true);
+      const back = reached('connected');
+      tick(1_000);
+      await back;
+      tick(60_000);
+      await passRealTime();
+      assert.deepEqual(names(), ['waiting', 'connecting', 'connected']);
+      await lose();
+      assert.deepEqual(waits(), ['1', '0.1']);
+    });
   });
 
   describe('to a broker that says what it wants', () => {
@@ -506,6 +802,13 @@ describe('one connection', () => {
     it('sends pings as often as it wants, where the settings want none', async () => {
       broker.options.connackProperties = { serverKeepAlive: 10 };
       await connect({ protocolVersion: 5, keepalive: 0 });
+      const pinged = broker.next('pingreq');
+      tick(10_000);
+      await pinged;
+    });
+
+    it('sends pings as often as the settings say where it says nothing', async () => {
+      await connect({ protocolVersion: 5, keepalive: 10 });
       const pinged = broker.next('pingreq');
       tick(10_000);
       await pinged;
@@ -541,15 +844,16 @@ describe('one connection', () => {
         broker.packets('subscribe').map(({ subscriptions }) => subscriptions.length),
         [4, 2],
       );
-      const size = 16 + 2 * (filters[0]!.length + 3);
-      const small = await connect({ limits: { ...none, maxPacketSize: size } });
-      await until(() => states.filter(({ name }) => name === 'connected').length === 2);
-      small.subscriptions.change(filters, 1);
-      await broker.until(() => broker.packets('subscribe').length === 5);
-      assert.deepEqual(
-        broker.packets('subscribe').map(({ subscriptions }) => subscriptions.length),
-        [4, 2, 2, 2, 2],
-      );
+      const length = filters[0]!.length + 3;
+      for (const size of [16 + 2 * length, 15 + 3 * length]) {
+        broker.received.length = 0;
+        states.length = 0;
+        const small = await connect({ limits: { ...none, maxPacketSize: size } });
+        small.subscriptions.change(filters, 1);
+        const asked = () => broker.packets('subscribe').map(({ subscriptions }) => subscriptions.length);
+        await broker.until(() => asked().reduce((sum, count) => sum + count, 0) === filters.length);
+        assert.deepEqual(asked(), [2, 2, 2]);
+      }
     });
 
     it('says nothing any more of how much may come at once when it has sent more than that', async () => {
@@ -591,7 +895,7 @@ describe('one connection', () => {
       const connection = await connect({ keepalive: 0 });
       connection.subscriptions.change([RESPONSES], 1);
       await new Promise((resolve) => connection.subscriptions.whenSettled(RESPONSES, resolve));
-      assert.equal(states.at(-1)?.name, 'connected');
+      assert.deepEqual([names(), told.includes('refused')], [['connecting', 'connected'], true]);
       connection.subscriptions.change([FILTER], 1);
       const limited = await reached('limited', 0);
       assert.ok(limited.name === 'limited');
@@ -615,6 +919,45 @@ describe('one connection', () => {
       await reached('waiting', 0);
       assert.deepEqual(waits(), ['0.2']);
     });
+
+    for (const events of [
+      {},
+      { trying: undefined },
+      { makingRoom: undefined },
+    ] as Partial<ConnectionEvents>[]) {
+      const who =
+        Object.keys(events).length === 0 ? 'who' : `one who does not want to know of ${Object.keys(events)}`;
+      it(`asks again for one that has ended it, and tells ${who} before`, async () => {
+        broker.options.refuses = (filter) => filter === OTHER;
+        broker.options.refusesBy = 'close';
+        const connection = await connect({}, events);
+        connection.subscriptions.change([FILTER, OTHER], 1);
+        await passTimeUntil(reached('limited', 0));
+        broker.options.refuses = () => false;
+        const asked = broker.next('subscribe', ({ subscriptions }) =>
+          subscriptions.some(({ topic }) => topic === OTHER),
+        );
+        await passTimeUntil(asked);
+        assert.equal(told.includes(`trying ${OTHER}`), !('trying' in events));
+      });
+
+      it(`makes room, and tells ${who} before`, async () => {
+        const { limits: none } = mqttSettings('');
+        const connection = await connect({ limits: { ...none, maxSubscriptions: 2 } }, events);
+        const settled = (filter: string) =>
+          new Promise((resolve) => connection.subscriptions.whenSettled(filter, resolve));
+        assert.ok(told.includes('quota 2'));
+        connection.subscriptions.change([FILTER, OTHER], 1);
+        await settled(OTHER);
+        connection.subscriptions.change([`${OTHER}s`], 1, [OTHER]);
+        assert.equal(await settled(`${OTHER}s`), false);
+        assert.equal(told.includes('making room'), !('makingRoom' in events));
+        // Of reports there is more than one: one of them gives way to the responses.
+        connection.subscriptions.change([RESPONSES], 1);
+        assert.equal(await settled(RESPONSES), false);
+        assert.ok(told.includes(`refusing ${OTHER}s`));
+      });
+    }
 
     it('tells a broker that answers nothing from one that is gone', async () => {
       const connection = await connect({ keepalive: 0 });
