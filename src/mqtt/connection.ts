@@ -25,10 +25,8 @@ import { Subscriptions } from './subscriptions.ts';
 import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
 
-let library: typeof import('mqtt').default | undefined;
-
 /** With the first attempt, as not every service has a broker. */
-const loadLibrary = async () => (library ??= (await import('mqtt')).default);
+const loadLibrary = async () => (await import('mqtt')).default;
 
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
@@ -245,9 +243,7 @@ export class Connection {
     client.on('error', (error) => {
       loss ??= { error };
       // MQTT.js goes on after what it cannot read, without what came behind it: the broker sends that again only then.
-      if (client.connected && client === this.#client) {
-        client.stream.destroy();
-      }
+      client.stream.destroy();
     });
     // MQTT.js keeps to the time that a broker asks for only where it has one of its own.
     client.once('packetreceive', (packet) => {
