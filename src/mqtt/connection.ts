@@ -25,8 +25,10 @@ import { Subscriptions } from './subscriptions.ts';
 import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
 
+let library: typeof import('mqtt').default | undefined;
+
 /** With the first attempt, as not every service has a broker. */
-const loadLibrary = async () => (await import('mqtt')).default;
+const loadLibrary = async () => (library ??= (await import('mqtt')).default);
 
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;

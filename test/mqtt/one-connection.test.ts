@@ -991,6 +991,7 @@ describe('one connection', () => {
   it('does not mind what an earlier client of it does', async () => {
     const connection = await connect();
     broker.setReading(false);
+    names();
     const left = connection.disconnect();
     connection.open();
     await turn();
