@@ -245,7 +245,9 @@ export class Connection {
     client.on('error', (error) => {
       loss ??= { error };
       // MQTT.js goes on after what it cannot read, without what came behind it: the broker sends that again only then.
-      client.stream.destroy();
+      if (client.connected && client === this.#client) {
+        client.stream.destroy();
+      }
     });
     // MQTT.js keeps to the time that a broker asks for only where it has one of its own.
     client.once('packetreceive', (packet) => {
