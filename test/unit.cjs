@@ -8,7 +8,7 @@ process.env.MT_UNIT = 'true';
 const ENGINE = /^((collections|mqtt|network|protocol|proxy|reports|rest|session|tls)\b.*|errors)\.test\.ts$/;
 /** They wait for half a minute, so they begin first. */
 const LONG =
-  /^mqtt.(confirm|confirm-silent|connection|connection-count|forbidden-filters|probe-deployed|slow-flow)\./;
+  /^mqtt.(confirm|confirm-silent|connection|connection-count|forbidding-brokers|probe-deployed|slow-flow)\./;
 
 const files = readdirSync(__dirname, { recursive: true })
   .filter((file) => ENGINE.test(file))
