@@ -7,8 +7,9 @@ import type { OpenReports } from '../reports/open-reports.ts';
 import type { Recording } from '../reports/recording.ts';
 import type { Subscribers } from '../reports/subscribers.ts';
 
-/** States in which reports come. */
-const LISTENING: ReadonlySet<MqttState['name']> = new Set(['connected', 'overloaded', 'limited']);
+/** All that is granted comes. While something is refused and the rest has still to be granted, nobody is heard yet. */
+const bringsReports = (state: MqttState): boolean =>
+  state.name === 'connected' || state.name === 'overloaded' || (state.name === 'limited' && state.isSettled);
 
 interface AllReportsContext {
   client: { readonly state: MqttState; readonly hearsOn: boolean };
@@ -55,7 +56,7 @@ export class AllReports {
    */
   update(): boolean {
     const { client, open, subscribers, network, watches } = this.#context;
-    this.#isGranted = LISTENING.has(client.state.name) || (this.#isGranted && client.hearsOn);
+    this.#isGranted = bringsReports(client.state) || (this.#isGranted && client.hearsOn);
     const isListening = this.#isGranted && !open.isHeldUp;
     const isHearing = isListening && subscribers.hearsEverything;
     network.setListening(isListening, isHearing);

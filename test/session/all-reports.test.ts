@@ -10,11 +10,17 @@ const reason: Phrase = { key: 'reason.noSuback', values: {} };
 const CONNECTED: MqttState = { name: 'connected', broker };
 const CONNECTING: MqttState = { name: 'connecting', broker };
 
+/** @param isSettled the broker has granted the rest */
+function limited(isSettled: boolean): MqttState {
+  return { name: 'limited', broker, reason, refused: new Map([['mt/a', reason]]), isSettled };
+}
+
 /** Each state, and whether what was granted before it comes in it. */
 const STATES: [state: MqttState, isListening: boolean][] = [
   [CONNECTED, true],
   [{ name: 'overloaded', broker, lost: 1 }, true],
-  [{ name: 'limited', broker, reason, refused: new Map([['mt/a', reason]]), isSettled: false }, true],
+  [limited(true), true],
+  [limited(false), false],
   [CONNECTING, false],
   [{ name: 'waiting', broker, reason: { ...reason, consequence: 'retry' } }, false],
   [{ name: 'refused', broker, reason: { ...reason, consequence: 'refused' } }, false],
@@ -23,6 +29,9 @@ const STATES: [state: MqttState, isListening: boolean][] = [
   [{ name: 'closed' }, false],
   [{ name: 'unconfigured' }, false],
 ];
+
+const nameOf = (state: MqttState): string =>
+  state.name === 'limited' && !state.isSettled ? 'limited, and something is not granted yet' : state.name;
 
 describe('all reports of a network', () => {
   let client: { state: MqttState; hearsOn: boolean };
@@ -69,7 +78,7 @@ describe('all reports of a network', () => {
   afterEach(() => recording.close());
 
   for (const [state, isListening] of STATES) {
-    it(`come while the connection is ${state.name}: ${isListening}`, () => {
+    it(`come while the connection is ${nameOf(state)}: ${isListening}`, () => {
       client.state = state;
       assert.equal(reports.update(), isListening);
       assert.deepEqual(told, [isListening, isListening, isListening]);
