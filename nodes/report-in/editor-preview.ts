@@ -28,7 +28,8 @@ export function startPreview(node: EditorNode, lists: () => PanelSettings): () =
   /** @returns whether a test can be sent */
   const explain = () => {
     const obstacle = explainObstacle(node, JSON.stringify(settings()) === opened);
-    say(obstacle ?? node._('preview.clickToSend'));
+    const hasRows = container.find('tbody').length > 0;
+    say(obstacle ?? (hasRows ? node._('preview.clickToSend') : ''));
     container.toggleClass('mt-gateway-preview-ready', obstacle === undefined);
     container.find('button').prop('disabled', obstacle !== undefined);
     return obstacle === undefined;

@@ -118,6 +118,7 @@ describe('reports that pass now', function () {
     const { page } = editor;
     await open();
     await preview().filter({ hasText: 'No report that passes' }).waitFor();
+    assert.equal(await state().innerText(), '', 'there is nothing to click');
     await page.check('#mt-gateway-kind-event');
     await preview().filter({ hasText: 'No event has come yet' }).waitFor();
     await page.check('#mt-gateway-kind-measurement');
