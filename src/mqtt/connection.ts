@@ -244,8 +244,9 @@ export class Connection {
     let loss: Omit<Loss, 'wasConnected' | 'underWay'> | undefined;
     client.on('error', (error) => {
       loss ??= { error };
-      // MQTT.js goes on after what it cannot read, without what came behind it: the broker sends that again only then.
-      if (client.connected && client === this.#client) {
+      // MQTT.js goes on after what it cannot read, without what came behind it: the broker sends that again only then. One
+      // that is being closed still has packets to send.
+      if (client === this.#client) {
         client.stream.destroy();
       }
     });

@@ -693,6 +693,21 @@ describe('one connection', () => {
       assert.deepEqual(names(), ['connecting', 'waiting', 'connecting', 'connected']);
     });
 
+    it('at once where what answers speaks first, as no broker does, and stays, and goes on with the next address', async () => {
+      const server = createServer((socket) => socket.on('error', () => {}).write('SSH-2.0-OpenSSH_9.6\r\n'));
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      try {
+        const { port } = server.address() as AddressInfo;
+        create({ brokers: [`mqtt://127.0.0.1:${port}`, broker.url] }).open();
+        assert.equal(reasonOf(await reached('waiting', 0)), 'reason.notMqtt');
+        const back = reached('connected');
+        tick(50);
+        await back;
+      } finally {
+        server.close();
+      }
+    });
+
     it('before it is there when the settings of TLS are wrong: nothing is connected', async () => {
       create({ brokers: [broker.url.replace('mqtt', 'mqtts')], tls: NOT_TLS }).open();
       assert.match(reasonOf(await reached('waiting', 0)), /^error\./);
