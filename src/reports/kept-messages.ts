@@ -110,8 +110,11 @@ export class KeptMessages {
     }
   }
 
+  /** All are given up, with the connection. */
   clear(): void {
     this.#messages.clear();
+    this.#bytes = 0;
+    this.#blocked = undefined;
   }
 
   get #isAtLimit(): boolean {

@@ -100,6 +100,18 @@ describe('kept messages', () => {
     assert.deepEqual([kept.size, readOn], [0, []]);
   });
 
+  it('take no room any more once all are given up: the connection after that is not stopped', () => {
+    const payload = Buffer.alloc(1_000);
+    const kept = create(10, messageOf(payload).size);
+    keep(kept, '1', payload);
+    keep(kept, '2', payload);
+    assert.equal(kept.isFull, true);
+    kept.clear();
+    assert.deepEqual([kept.isFull, kept.size], [false, 0]);
+    kept.delete(keep(kept, '3', payload));
+    assert.deepEqual([kept.isFull, readOn], [false, ['1', '3']]);
+  });
+
   it('have caught up when there has been none for a second', () => {
     const kept = create();
     assert.equal(kept.hasCaughtUp(now, true), true);
