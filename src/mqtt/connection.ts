@@ -17,7 +17,15 @@ import { type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
 import type { PingCounts } from './ping-counts.ts';
 import { Pings } from './pings.ts';
 import { PublishReader } from './publish-reader.ts';
-import { isOverrun, isOwnEnd, type Loss, type Reason, reasonOfLoss, reasonOfRefusals } from './reasons.ts';
+import {
+  isOverrun,
+  isOwnEnd,
+  type Loss,
+  type Reason,
+  reasonOfLoss,
+  reasonOfRefusals,
+  UNRELEASED,
+} from './reasons.ts';
 import { receiveMessages } from './received-messages.ts';
 import { REGAIN_MS, ReconnectWaits, wasGood } from './reconnect-waits.ts';
 import type { MqttState } from './state.ts';
@@ -203,7 +211,7 @@ export class Connection {
       }
       const { url } = this;
       const address = readBrokerAddress(url);
-      this.#exchanges ??= new Exchanges(mqtt);
+      this.#exchanges ??= new Exchanges(mqtt, () => this.#client?.emit('error', new Error(UNRELEASED)));
       const { isSecure, ...place } = address;
       const fault = isSecure ? findOwnFault(this.#settings.tls) : undefined;
       if (fault) {

@@ -1,5 +1,6 @@
 // Exchanges of QoS 2 that outlive a connection: a new client of MQTT.js has to know what the one before has begun.
 import type { DefaultMessageIdProvider, IPublishPacket, IStore, MqttClient, Store } from 'mqtt';
+import { createIncomingStore, type IncomingStore } from './incoming-store.ts';
 import type { KeptSession } from './kept-sessions.ts';
 
 /** What of MQTT.js is needed. */
@@ -17,15 +18,20 @@ const FIRST_REFUSAL = 0x80;
 
 export class Exchanges {
   readonly #createStore: () => IStore;
+  readonly #createIncoming: () => IncomingStore;
+  readonly #full: () => void;
   readonly #messageIds: DefaultMessageIdProvider;
   /** What the broker has sent and not released yet. */
-  #incoming: IStore;
+  #incoming: IncomingStore;
   #published: KeptSession['published'] = new Map();
 
-  constructor({ Store, DefaultMessageIdProvider }: Library) {
+  /** @param full called for a message that cannot be kept: the broker releases too little of what it sends */
+  constructor({ Store, DefaultMessageIdProvider }: Library, full: () => void) {
     // What was read before the end is worked through after it, and the library's own store throws then.
     this.#createStore = () => new Store({ clean: false });
-    this.#incoming = this.#createStore();
+    this.#createIncoming = () => createIncomingStore(this.#createStore());
+    this.#full = full;
+    this.#incoming = this.#createIncoming();
     const ids = new DefaultMessageIdProvider();
     const allocate = ids.allocate.bind(ids);
     ids.allocate = () => {
@@ -45,9 +51,10 @@ export class Exchanges {
    */
   optionsFor(session: KeptSession | undefined) {
     if (session) {
-      session.incoming ??= this.#createStore();
-      this.#incoming = session.incoming as IStore;
+      session.incoming ??= this.#createIncoming();
+      this.#incoming = session.incoming as IncomingStore;
     }
+    this.#incoming.full = this.#full;
     return {
       incomingStore: this.#incoming,
       outgoingStore: this.#createStore(),
@@ -62,7 +69,8 @@ export class Exchanges {
    */
   connected(client: MqttClient, isPresent: boolean, session: KeptSession | undefined): void {
     if (!isPresent) {
-      this.#incoming = this.#createStore();
+      this.#incoming = this.#createIncoming();
+      this.#incoming.full = this.#full;
       client.incomingStore = this.#incoming;
     }
     if (!session) {

@@ -92,8 +92,12 @@ const SOCKET_CODES: Record<string, Row> = {
   EPIPE: ['brokenOff'],
 };
 
-/** What MQTT.js says without a code. */
+/** That of the error where the broker releases too little of what it sends with QoS 2. */
+export const UNRELEASED = 'too much is not released';
+
+/** What MQTT.js says without a code, and what is said here in its place. */
 const MESSAGES: [RegExp, Row][] = [
+  [new RegExp(`^${UNRELEASED}$`), ['unreleased', 'longWait']],
   [/connack timeout/i, ['noAnswer', 'nextBroker']],
   [/keepalive timeout/i, ['silent']],
 ];

@@ -25,7 +25,7 @@ const isPure = (to: string): boolean => to.startsWith('src/protocol/') || to ===
 /** Files of the engine that belong to no folder and import none. */
 const LEAVES = ['src/errors.ts', 'src/log.ts', 'src/settings.ts'];
 const PACKAGES: Record<string, RegExp> = {
-  mqtt: /^src\/mqtt\/(connection|exchanges|received-messages|write-batch)\.ts$/,
+  mqtt: /^src\/mqtt\/(connection|exchanges|incoming-store|received-messages|write-batch)\.ts$/,
   undici: /^src\/rest\/(http|undici-parts\.d)\.ts$/,
   semver: /^src\/rest\/versions\.ts$/,
 };

@@ -861,6 +861,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'comes once (MQTT …)',
         ],
       },
+    'Where 64 MB have come with QoS 2 that the broker does not release, the connection is ended, and tried again after 10 seconds, doubling to 5 minutes.':
+      {
+        'mqtt/incoming-store': [
+          'are not confirmed beyond 64 MB, which is told for each of them, until some are released',
+        ],
+        'mqtt/one-connection': [
+          'when 64 MB of QoS 2 have come that the broker does not release, and is made again after a long wait',
+        ],
+        'mqtt/reasons': ['of … tells what can be done, and when it is tried again'],
+      },
     '**Reports that the flow confirms.** With *Confirm* (`confirm`) set to *when an “ack report” node has had it*, the broker is told of a report of QoS 1 only when each *report in* node that is set so has its own acknowledged by an *ack report* node.':
       {
         'mqtt/confirm': 'are confirmed when each of the nodes that must has confirmed its own',

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
 import { DefaultMessageIdProvider, type IStore, type MqttClient, Store } from 'mqtt';
-import type { Packet } from 'mqtt-packet';
+import type { IPublishPacket, Packet } from 'mqtt-packet';
 import { Exchanges } from '../../src/mqtt/exchanges.ts';
+import { MAX_UNRELEASED_BYTES } from '../../src/mqtt/incoming-store.ts';
 import { type KeptSession, newSession } from '../../src/mqtt/kept-sessions.ts';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -12,6 +13,9 @@ import { ALL, Collector, reached } from '../session.ts';
 import { G, G2, useScriptedBroker } from './scripted.ts';
 
 const { signal } = new AbortController();
+
+const messageOf = (messageId: number) =>
+  ({ cmd: 'publish', messageId, topic: 't', payload: Buffer.from('{}') }) as IPublishPacket;
 
 /** What of a client of MQTT.js takes part: the packets that it sends and receives, and its store. */
 class Client extends EventEmitter {
@@ -38,7 +42,7 @@ class Client extends EventEmitter {
 
   /** As it keeps a message until its PUBREL comes. */
   keeps(messageId: number): void {
-    this.incomingStore.put({ cmd: 'publish', messageId } as Packet, () => {});
+    this.incomingStore.put(messageOf(messageId), () => {});
   }
 
   /** Whether a PUBREL for it would find the message; undefined: nobody says. */
@@ -54,9 +58,14 @@ class Client extends EventEmitter {
 describe('exchanges of QoS 2 from one client to the next', () => {
   let exchanges: Exchanges;
   let session: KeptSession;
+  /** Whose connection was to be ended, since too much waited. */
+  let full: string[];
+  const open = (name: string) =>
+    new Exchanges({ Store, DefaultMessageIdProvider }, () => void full.push(name));
 
   beforeEach(() => {
-    exchanges = new Exchanges({ Store, DefaultMessageIdProvider });
+    full = [];
+    exchanges = open('first');
     session = newSession();
   });
 
@@ -75,7 +84,23 @@ describe('exchanges of QoS 2 from one client to the next', () => {
   it('keep what the broker has not released, also over a deploy', () => {
     connect().keeps(1);
     assert.equal(connect().has(1), true);
-    assert.equal(connect(true, session, new Exchanges({ Store, DefaultMessageIdProvider })).has(1), true);
+    assert.equal(connect(true, session, open('next')).has(1), true);
+  });
+
+  it('end the connection that brings them where the broker releases none, whoever began with the session', () => {
+    const fill = (client: Client) =>
+      client.incomingStore.put({ ...messageOf(1), payload: Buffer.alloc(MAX_UNRELEASED_BYTES) }, () => {});
+    const client = connect();
+    fill(client);
+    client.keeps(2);
+    assert.deepEqual([full, client.has(2)], [['first'], false]);
+    const next = connect(true, session, open('next'));
+    next.keeps(2);
+    assert.deepEqual(full, ['first', 'next']);
+    const other = connect(false, null, open('without a session'));
+    fill(other);
+    other.keeps(2);
+    assert.equal(full.at(-1), 'without a session');
   });
 
   it('have what the broker may release before the connection is known to be there', () => {
@@ -133,7 +158,7 @@ describe('exchanges of QoS 2 from one client to the next', () => {
     client.keeps(2);
     exchanges.taken(client.asGiven, 1);
     assert.deepEqual([client.has(1), client.has(2)], [false, true]);
-    exchanges.returned({ cmd: 'publish', messageId: 1 } as never);
+    exchanges.returned(messageOf(1));
     assert.equal(connect().has(1), true);
   });
 

@@ -619,6 +619,21 @@ describe('one connection', () => {
       assert.equal(reasonOf(await lost), 'reason.malformed');
     });
 
+    it('when 64 MB of QoS 2 have come that the broker does not release, and is made again after a long wait', async () => {
+      const connection = await connect();
+      const payload = Buffer.alloc(1_000_000);
+      const lost = reached('waiting');
+      for (let messageId = 1; messageId <= 70; messageId++) {
+        broker.connections[0]?.send({
+          ...{ cmd: 'publish', qos: 2, dup: false, retain: false },
+          ...{ topic: HEARTBEAT, payload, messageId },
+        });
+      }
+      assert.equal(reasonOf(await lost), 'reason.unreleased');
+      assert.deepEqual(waits(), ['10']);
+      await connection.close();
+    });
+
     it('when a packet comes without the id that it is about', async () => {
       const sockets: Socket[] = [];
       const server = createServer((socket) => {

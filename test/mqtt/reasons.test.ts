@@ -20,6 +20,7 @@ import {
   reasonOfLoss,
   reasonOfRefusals,
   reasonOfSuback,
+  UNRELEASED,
 } from '../../src/mqtt/reasons.ts';
 import type { MqttState } from '../../src/mqtt/state.ts';
 import { UpgradeRefusal } from '../../src/mqtt/web-socket.ts';
@@ -126,6 +127,12 @@ describe('the reason of a refusal or a loss', () => {
       { error: new Error('connack timeout') },
       '10.0.0.5:1883 does not answer',
       'nextBroker',
+    ],
+    [
+      'messages that are not released',
+      { error: new Error(UNRELEASED), wasConnected: true },
+      '64 MB of messages with QoS 2 came that the broker does not release: ask for reports with QoS 1',
+      'longWait',
     ],
     [
       'no answer to a ping',

@@ -60,7 +60,7 @@ describe('messages of a connection', () => {
     });
     pings = new Pings(() => isBlocked);
     pings.connected(client as unknown as MqttClient, KEEPALIVE);
-    const exchanges = new Exchanges(mqtt);
+    const exchanges = new Exchanges(mqtt, () => assert.fail());
     client.incomingStore = exchanges.optionsFor(undefined).incomingStore;
     taker = receiveMessages({
       ...{ client: client as unknown as MqttClient, exchanges, pings },
@@ -201,7 +201,7 @@ describe('messages of a connection', () => {
         };
         take(publish({ qos, messageId }));
         assert.deepEqual(outcomes.splice(0), [error?.message]);
-        assert.equal(await stored(8), other);
+        assert.deepEqual(await stored(8), other);
         assert.equal(await stored(undefined), undefined);
       }
     });
