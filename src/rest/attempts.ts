@@ -21,6 +21,13 @@ export interface Call {
   isLost: boolean;
   /** It has had its turn before, so its next attempt goes ahead of new calls. */
   isAgain: boolean;
+  /** Whether the token of its request has ended since that was made. */
+  isOutdated?: (() => boolean) | undefined;
+}
+
+interface Attempt {
+  request: HttpRequest;
+  outcome: HttpResponse | Error;
 }
 
 interface AttemptsContext {
@@ -61,8 +68,7 @@ export class Attempts {
    */
   async run(call: Call, prepare: () => Promise<HttpRequest>): Promise<HttpResponse> {
     for (let attempt = 0; ; attempt++) {
-      const request = await prepare();
-      const outcome = await this.#attempt(request, call);
+      const { request, outcome } = await this.#attempt(call, prepare);
       if (isLost(outcome)) {
         call.isLost = true;
       }
@@ -82,14 +88,33 @@ export class Attempts {
     }
   }
 
-  /** Only what is under way, or is next, holds a permit. The usual way costs no signal of its own: lists are long. */
-  async #attempt(request: HttpRequest, call: Call): Promise<HttpResponse | Error> {
+  /** A line may last longer than a token. One that has ended when it comes is sent all the same, or logins would not end. */
+  async #attempt(call: Call, prepare: () => Promise<HttpRequest>): Promise<Attempt> {
+    for (;;) {
+      const request = await prepare();
+      const isOutdated = call.isOutdated?.() === true ? undefined : call.isOutdated;
+      const outcome = await this.#inTurn(request, call, isOutdated);
+      if (outcome !== undefined) {
+        return { request, outcome };
+      }
+    }
+  }
+
+  /**
+   * Only what is under way, or is next, holds a permit. The usual way costs no signal of its own: lists are long.
+   * @returns undefined: it was outdated when its turn came
+   */
+  async #inTurn(
+    request: HttpRequest,
+    call: Call,
+    isOutdated: Call['isOutdated'],
+  ): Promise<HttpResponse | Error | undefined> {
     if (!this.#semaphore.tryAcquire()) {
       await this.#either(call.signal, (either) => this.#semaphore.wait(either, call.isAgain));
     }
     call.isAgain = true;
     try {
-      return await this.#sendWhenAllowed(request, call);
+      return await this.#sendWhenAllowed(request, call, isOutdated);
     } catch (error) {
       return error as Error;
     } finally {
@@ -98,7 +123,11 @@ export class Attempts {
   }
 
   /** Waiting for the time that the service named to another call uses up no attempt. */
-  async #sendWhenAllowed(request: HttpRequest, { signal, isLogin }: Call): Promise<HttpResponse> {
+  async #sendWhenAllowed(
+    request: HttpRequest,
+    { signal, isLogin }: Call,
+    isOutdated: Call['isOutdated'],
+  ): Promise<HttpResponse | undefined> {
     const hold = this.#holds.get(request.origin) ?? new Hold();
     this.#holds.set(request.origin, hold);
     while (hold.isOn(this.#clock.now())) {
@@ -107,6 +136,9 @@ export class Attempts {
         return refusal;
       }
       await this.#wait(hold.wait(this.#clock.now()), signal);
+    }
+    if (isOutdated?.()) {
+      return undefined;
     }
     const response = await this.#http.send(request, signal);
     // What a login was answered with may show the password, so it is no answer to other calls.

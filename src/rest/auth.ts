@@ -87,6 +87,12 @@ export class TokenKeeper {
     return isKept || now < token.renewAt ? token.text : undefined;
   }
 
+  /** Whether this is still the token: it has not ended, and no other one has taken its place. */
+  holds(text: string): boolean {
+    const token = this.#token;
+    return token?.text === text && (this.#clock.now() < token.endsAt || this.current === text);
+  }
+
   /** Whether there is a token that has not ended and that nobody has refused, though it may be due for renewal. */
   get isLasting(): boolean {
     return this.#lasting !== undefined;

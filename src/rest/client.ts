@@ -220,6 +220,7 @@ export class RestClient {
   async #authorized(base: BaseAddress, request: RestRequest, call: Call): Promise<HttpResponse> {
     for (let isSecond = false; ; isSecond = true) {
       let token = '';
+      call.isOutdated = () => !this.#tokens.holds(token);
       const response = await this.#attempts.run(call, async () => {
         token =
           this.#tokens.current ??

@@ -1977,6 +1977,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'So the last name wins.': {
       'rest/order': 'do not overtake one that is repeated, so the last name wins',
     },
+    'A call whose token ends while it waits for its turn gets a new one before it is sent.': {
+      'rest/client': ['sends no call with a token that has ended while it …'],
+    },
     'A 401 is answered by one new login and one new attempt.': {
       'rest/client': 'logs in once more on 401 and repeats the call, also a POST',
     },

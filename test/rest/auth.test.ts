@@ -125,6 +125,24 @@ describe('token', () => {
     assert.equal(keeper.isLasting, false);
   });
 
+  it('is held until its end or another takes its place, and one that no login betters as long as that holds', async () => {
+    login = async () => `${encode({ iat: 0, exp: 3600 })}${logins}`;
+    assert.equal(keeper.holds(''), false);
+    const first = await keeper.token();
+    clock.time = 3_599_999;
+    assert.deepEqual([keeper.holds(first), keeper.holds('other')], [true, false]);
+    clock.time += 1;
+    assert.equal(keeper.holds(first), false);
+    const second = await keeper.token();
+    assert.deepEqual([keeper.holds(first), keeper.holds(second)], [false, true]);
+    keeper.drop(second);
+    assert.equal(keeper.holds(second), false);
+    await refusedCall();
+    const kept = keeper.current as string;
+    login = async () => assert.fail();
+    assert.equal(keeper.holds(kept), true);
+  });
+
   it('is used while its renewal is under way, which nobody waits for before its end', async () => {
     login = async () => encode({ iat: 0, exp: 3600 });
     const first = await keeper.token();

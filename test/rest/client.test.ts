@@ -96,6 +96,57 @@ describe('REST client', () => {
       await other.close();
     });
 
+    for (const [title, wait] of [
+      ['waited for its turn', false],
+      ['waited for the time that the service has named', true],
+    ] as const) {
+      it(`sends no call with a token that has ended while it ${title}`, async () => {
+        const clock = createClock(0);
+        const other = createClient(server.url, {}, clock);
+        const held: ServerResponse[] = [];
+        let hold = (): void => {};
+        const areHeld = new Promise<void>((resolve) => (hold = resolve));
+        server.answer = (_, response) => {
+          if (held.push(response) === 4) {
+            hold();
+          }
+        };
+        const calls = Array.from({ length: 12 }, () => other.send(LIST));
+        await areHeld;
+        server.answer = (_, response) => json(response, {});
+        clock.time += wait ? 1_700_000 : 1_800_000;
+        for (const response of held) {
+          json(response, {}, wait ? 429 : 200, { 'retry-after': '110' });
+        }
+        await Promise.all(calls);
+        assert.equal(server.logins.length, 2);
+        assert.deepEqual(
+          server.calls.slice(4).map(({ headers }) => headers.authorization),
+          Array.from({ length: wait ? 12 : 8 }, () => `Bearer ${server.tokens[1]}`),
+        );
+        await other.close();
+      });
+    }
+
+    it('sends a call with a token that has ended when it comes, and logs in no further time for it', async () => {
+      const clock = createClock(0);
+      const other = createClient(server.url, {}, clock);
+      const login = server.login;
+      server.login = (request, response) => {
+        login(request, response);
+        clock.time += 1_800_000;
+      };
+      const { now } = clock;
+      // What it lasts is counted from when it has come: each look at the clock is later than that.
+      clock.now = () => {
+        clock.time += 1_800_000;
+        return now();
+      };
+      await other.send(LIST);
+      assert.deepEqual([server.logins.length, server.calls.length], [1, 1]);
+      await other.close();
+    });
+
     it('lets no call wait for a login that is not answered while the token lasts, and shows no fault of it', async () => {
       const clock = createClock(0);
       const other = createClient(server.url, { retries: 0 }, clock);
