@@ -233,9 +233,6 @@ export class PublishReader {
 
   #skip(): void {
     this.#givePassed();
-    if (this.#isTaking) {
-      return;
-    }
     const count = Math.min(this.#skipping, this.#bytes.length - this.#at);
     this.#skipping -= count;
     this.#at += count;

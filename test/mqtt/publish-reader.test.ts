@@ -1,6 +1,6 @@
 // What is received, in whatever pieces: packets that are read here and packets that MQTT.js reads, in the order of all.
 import assert from 'node:assert/strict';
-import { Duplex } from 'node:stream';
+import { Duplex, Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { MqttClient } from 'mqtt';
 import { generate, type Packet } from 'mqtt-packet';
@@ -11,6 +11,10 @@ type Version = 4 | 5;
 
 /** Of the event loop: far more than anything here takes, as all of it is in this process. */
 const MAX_TURNS = 50_000;
+
+const ALL = Number.POSITIVE_INFINITY;
+/** The rest of a longer packet is not kept. */
+const MAX_LENGTH = MAX_PAYLOAD_BYTES + 65_536 + 5;
 
 /** A client of MQTT.js behind a stream whose pieces the test makes. */
 class Line {
@@ -57,7 +61,7 @@ class Line {
     return Buffer.concat(packets.map((packet) => generate(packet, { protocolVersion: this.#version })));
   }
 
-  send(packets: readonly Packet[], size = Number.POSITIVE_INFINITY): void {
+  send(packets: readonly Packet[], size = ALL): void {
     const bytes = this.bytesOf(packets);
     for (let at = 0; at < bytes.length; at += size) {
       this.stream.push(bytes.subarray(at, at + size));
@@ -102,6 +106,9 @@ const packets = (version: Version): Packet[] => [
   publish('a', Buffer.alloc(70_000, 5)),
   ...(version === 5 ? [publish('a', '6', { properties: { contentType: 'text' } })] : []),
   publish('t'.repeat(300), Buffer.alloc(130, 7), { qos: 1, messageId: 1 }),
+  // Lengths whose digits are 0.
+  publish('a', Buffer.alloc(125, 8)),
+  publish('a', Buffer.alloc(16_381, 9)),
   { cmd: 'pingresp' },
   { cmd: 'pingresp' },
   publish('a', '8'),
@@ -118,6 +125,8 @@ const expected = (version: Version): string[] => [
   'own: a 70000 × 5 0 -',
   ...(version === 5 ? ['MQTT.js: a 6 0 -'] : []),
   `own: ${'t'.repeat(20)} 130 × 7 1 1`,
+  'own: a 125 × 8 0 -',
+  'own: a 16381 × 9 0 -',
   'pingresp',
   'pingresp',
   'own: a 8 0 -',
@@ -140,7 +149,7 @@ describe('packets that are received', () => {
   });
 
   for (const version of [4, 5] as const) {
-    for (const size of [1, 2, 3, 5, 7, 64, 1_000, 65_536, Number.POSITIVE_INFINITY]) {
+    for (const size of [...Array.from({ length: 16 }, (_, i) => i + 1), 64, 1_000, 65_536, ALL]) {
       it(`are read whole and in order in pieces of ${size} bytes (MQTT ${version})`, async () => {
         const line = await open(version);
         line.send(packets(version), size);
@@ -152,7 +161,7 @@ describe('packets that are received', () => {
   }
 
   for (const version of [4, 5] as const) {
-    for (const size of [1_000, 65_536, Number.POSITIVE_INFINITY]) {
+    for (const size of [1_000, 65_536, 2_000_000, ALL]) {
       it(`that are too large are kept by their beginning, what follows is read whole, in pieces of ${size} bytes (MQTT ${version})`, async () => {
         const line = await open(version);
         const large = Buffer.alloc(5_000_000, 7);
@@ -281,5 +290,184 @@ describe('packets that are received', () => {
       await failed;
       assert.deepEqual(line.log, []);
     }
+  });
+
+  describe('at their two readers', () => {
+    const PINGRESP = [0xd0, 0];
+    const PUBACK = [0x40, 2, 0, 1];
+    /** QoS 0, topic `a`, payload `1`, of MQTT 3.1.1. */
+    const REPORT = [0x30, 4, 0, 1, 0x61, 0x31];
+    let stream: Duplex;
+    /** What each of them got, in their order; what MQTT.js has written to it waits for `written`. */
+    let log: string[];
+    let written: (() => void)[];
+    let errors: string[];
+    let reader: PublishReader;
+    let take: (packet: Publish, taken: Taken) => void;
+
+    const attach = (version: Version) => {
+      [log, written, errors] = [[], [], []];
+      take = (_, taken) => taken();
+      stream = new Duplex({ read() {}, write: (_piece, _encoding, done) => done() });
+      const user = {
+        streamBuilder: (_client: unknown) => stream,
+        emit: (_event: 'error', { message }: Error) => errors.push(message),
+      };
+      reader = new PublishReader(version);
+      reader.attach(user);
+      user.streamBuilder(user).pipe(
+        new Writable({
+          highWaterMark: 10_000_000,
+          write(piece: Buffer, _encoding, done) {
+            log.push(piece.length > 50 ? `${piece.length} bytes` : piece.toString('hex'));
+            written.push(done);
+          },
+        }),
+      );
+    };
+    const begin = (version: Version = 4) => {
+      attach(version);
+      reader.begin({
+        came() {},
+        take(packet, taken) {
+          log.push(`own ${describePacket(packet)}`);
+          take(packet, taken);
+        },
+        acknowledge() {},
+      });
+    };
+    const send = async (...bytes: readonly (readonly number[])[]) => {
+      stream.push(Buffer.from(bytes.flat()));
+      await turn();
+    };
+    const hex = (...bytes: readonly (readonly number[])[]) => Buffer.from(bytes.flat()).toString('hex');
+    afterEach(() => stream?.destroy());
+
+    it('wait until MQTT.js has taken what came before, but not for an acknowledgement', async () => {
+      begin();
+      await send(PUBACK, REPORT);
+      assert.deepEqual(log, [hex(PUBACK), 'own a 1 0 -']);
+      written.shift()?.();
+      log.length = 0;
+      await send(PINGRESP, PUBACK, REPORT);
+      assert.deepEqual(log, [hex(PINGRESP, PUBACK)]);
+      written.shift()?.();
+      await turn();
+      assert.deepEqual(log, [hex(PINGRESP, PUBACK), 'own a 1 0 -']);
+      await send(PUBACK, REPORT);
+      assert.deepEqual(log.slice(2), [hex(PUBACK), 'own a 1 0 -']);
+    });
+
+    it('that come while one is handed over are not read within that, nor before it is taken', async () => {
+      begin();
+      let isWithin = false;
+      const waiting: Taken[] = [];
+      take = (_, taken) => {
+        assert.equal(isWithin, false);
+        if (waiting.push(taken) === 1) {
+          isWithin = true;
+          stream.push(Buffer.from(REPORT));
+          taken();
+          stream.push(Buffer.from(REPORT));
+          isWithin = false;
+        }
+      };
+      await send(REPORT);
+      assert.equal(waiting.length, 2);
+      stream.push(Buffer.from(PINGRESP));
+      await turn();
+      assert.equal(log.length, 2);
+      waiting[1]?.();
+      await turn();
+      assert.equal(waiting.length, 3);
+      assert.equal(log.length, 3);
+    });
+
+    it('are all for MQTT.js before the connection is there, also such as are too large', async () => {
+      for (const version of [4, 5] as const) {
+        attach(version);
+        await send(REPORT);
+        written.shift()?.();
+        await turn();
+        const properties = version === 5 ? [1, 0] : [];
+        const length = [0x80, 0x80, 0x80, 0x01];
+        await send(
+          [0x30, ...length, 0, 1, 0x61, ...properties],
+          Array.from({ length: MAX_LENGTH }, () => 7),
+        );
+        const kept = MAX_LENGTH + (version === 5 ? 1 : 0);
+        assert.deepEqual(log, [hex(REPORT), `${kept + 4} bytes`]);
+      }
+    });
+
+    it('keep their order where one is too large, and its rest is for nobody', async () => {
+      begin(5);
+      const rest = Buffer.alloc(1_000_000, 7);
+      const large = Buffer.concat([
+        // QoS 2, 2 MB and more, topic `a`, packet id 1, no properties.
+        Buffer.from([...PINGRESP, 0x34, 0x86, 0x80, 0x80, 0x01, 0, 1, 0x61, 0, 1, 0]),
+        ...[rest, rest, Buffer.alloc(97_152, 7)],
+      ]);
+      stream.push(Buffer.concat([large, Buffer.from(PINGRESP)]));
+      await turn();
+      assert.deepEqual(log, [hex(PINGRESP)]);
+      for (const _ of [1, 2]) {
+        written.shift()?.();
+        await turn();
+      }
+      assert.deepEqual(log, [hex(PINGRESP), `${MAX_LENGTH + 1 + 4} bytes`, hex(PINGRESP)]);
+    });
+
+    it('are kept by the beginning alone where they are reports that are too large', async () => {
+      begin();
+      stream.push(
+        Buffer.concat([
+          // QoS 0, 2 MB, topic `a`.
+          Buffer.from([0x30, 0x80, 0x80, 0x80, 0x01, 0, 1, 0x61]),
+          Buffer.alloc(2_097_149, 7),
+          Buffer.from(PINGRESP),
+        ]),
+      );
+      await turn();
+      assert.deepEqual(log, [`own a ${MAX_LENGTH - 3} × 7 0 -`, hex(PINGRESP)]);
+    });
+
+    it('without a topic are for MQTT.js, which knows what they stand for', async () => {
+      begin();
+      await send([0x30, 2, 0, 0]);
+      written.shift()?.();
+      await send([0x30, 3, 0, 0, 0x31], REPORT);
+      assert.deepEqual(log, [hex([0x30, 2, 0, 0]), hex([0x30, 3, 0, 0, 0x31])]);
+    });
+
+    it('that are no reports may be as long as what is kept of one', async () => {
+      begin();
+      const length = [(MAX_LENGTH & 0x7f) | 0x80, ((MAX_LENGTH >> 7) & 0x7f) | 0x80, MAX_LENGTH >> 14];
+      await send([0x90, ...length, 0, 1]);
+      assert.deepEqual([errors, log], [[], [hex([0x90, ...length, 0, 1])]]);
+      stream.destroy();
+      begin();
+      await send([0x90, (length[0] as number) + 1, ...length.slice(1), 0, 1]);
+      assert.deepEqual([errors, log, stream.destroyed], [['malformed packet'], [], true]);
+    });
+
+    for (const [what, ...bytes] of [
+      ['PUBREL', 0x62, 0],
+      ['PUBLISH', 0x30, 0],
+      ['PUBLISH', 0x30, 1, 0],
+      ['PUBLISH', 0x30, 2, 0, 1],
+    ] as const) {
+      it(`are called malformed by their name: ${hex(bytes)}`, async () => {
+        begin();
+        await send(bytes);
+        assert.deepEqual([errors, log, stream.destroyed], [[`malformed ${what}`], [], true]);
+      });
+    }
+
+    it('are left to a client that builds its stream in another way', () => {
+      const other = { streamBuilder: 'none', emit: () => true };
+      new PublishReader(4).attach(other);
+      assert.equal(other.streamBuilder, 'none');
+    });
   });
 });
