@@ -22,12 +22,14 @@ describe('the connection of people who look', () => {
   const bench = useScriptedBroker();
   let preview: PreviewConnection;
   let told: string[];
+  /** Each time that something has changed: whether the filter of all counts as refused. */
+  let refusals: boolean[];
 
   beforeEach(() => {
     mockTime();
     // Two waits follow each other else, of which both have something added at random.
     mock.method(Math, 'random', () => 0);
-    told = [];
+    [told, refusals] = [[], []];
   });
   afterEach(async () => {
     await preview.close();
@@ -39,7 +41,7 @@ describe('the connection of people who look', () => {
       asks: () => told.push('asks'),
       asked: (isTaken) => told.push(`asked ${isTaken}`),
       message: (topic, payload, retained) => told.push(`${topic} ${payload} ${retained}`),
-      changed() {},
+      changed: () => refusals.push(preview.isRefused(ALL)),
       quota: (max) => told.push(`quota ${max}`),
     });
   }
@@ -117,7 +119,10 @@ describe('the connection of people who look', () => {
     await pass(20_000);
     assert.deepEqual([openCount(), connects()], [1, 1]);
     preview.apply([]);
-    await pass(19_999);
+    await pass(19_000);
+    // The state of the flows' connection changes, not its address.
+    preview.setBeside(bench.broker.url);
+    await pass(999);
     assert.equal(openCount(), 1);
     mock.timers.tick(1);
     await isLeft();
@@ -151,6 +156,37 @@ describe('the connection of people who look', () => {
     preview.setBeside(bench.broker.url);
     await opensAfter(3_600_000);
     await isOpen();
+    assert.equal(preview.isRefused(ALL), false);
+  });
+
+  it('counts nothing that flows lose while it rests, nor that they are at another broker now', async () => {
+    await begin();
+    preview.setBeside('mqtt://127.0.0.1:1');
+    await passRealTime();
+    assert.equal(preview.isGranted(ALL), true);
+    preview.setBeside(undefined);
+    await isLeft();
+    preview.setBeside(bench.broker.url);
+    await pass(5_000);
+    preview.setBeside(undefined);
+    preview.setBeside(bench.broker.url);
+    assert.equal(preview.isRefused(ALL), false);
+    await opensAfter(5_000);
+    await isOpen();
+  });
+
+  it('counts as refused no longer than it rests, also where flows have no connection then', async () => {
+    await begin();
+    preview.setBeside(undefined);
+    await isLeft();
+    preview.setBeside(bench.broker.url);
+    await opensAfter(10_000);
+    await isOpen();
+    preview.setBeside(undefined);
+    await isLeft();
+    await pass(3_599_999);
+    assert.equal(preview.isRefused(ALL), true);
+    await pass(1);
     assert.equal(preview.isRefused(ALL), false);
   });
 
@@ -200,13 +236,15 @@ describe('the connection of people who look', () => {
     await isOpen();
   });
 
-  for (const [code, isRefused] of [
-    [5, true],
-    [1, true],
-    [3, false],
+  for (const [code, isRefused, persistent] of [
+    [5, true, false],
+    [1, true, false],
+    [3, false, false],
+    [5, true, true],
+    [3, false, true],
   ] as const) {
-    it(`${isRefused ? 'counts' : 'does not count'} as refused where CONNECT is answered with ${code}, and rests`, async () => {
-      create();
+    it(`${isRefused ? 'counts' : 'does not count'} as refused where CONNECT is answered with ${code}, and rests${persistent ? ', also where it asks' : ''}`, async () => {
+      create({ persistent });
       bench.broker.options.connackCode = code;
       preview.setBeside(bench.broker.url);
       preview.apply([ALL]);
@@ -215,7 +253,7 @@ describe('the connection of people who look', () => {
         await isLeft();
         await passRealTime();
         assert.deepEqual([preview.isRefused(ALL), preview.isRefused(EVENTS)], [isRefused, false]);
-        assert.equal(preview.isGranted(ALL), false);
+        assert.deepEqual([preview.isGranted(ALL), refusals.at(-1)], [false, isRefused]);
         await opensAfter(seconds * 1_000);
       }
       bench.broker.options.connackCode = 0;
@@ -282,6 +320,42 @@ describe('the connection of people who look', () => {
     await isOpen();
   });
 
+  it('asks once, whatever is looked at meanwhile, and again where flows are at another broker by then', async () => {
+    create({ persistent: true });
+    bench.broker.options.withhold = ['connack'];
+    preview.setBeside(bench.broker.url);
+    preview.apply([ALL]);
+    await until(() => bench.broker.withheld.length > 0);
+    preview.apply([ALL, EVENTS]);
+    assert.deepEqual(told, ['asks']);
+    preview.setBeside('mqtt://127.0.0.1:1');
+    bench.broker.options.withhold = [];
+    bench.broker.release();
+    await until(() => told.length === 3);
+    assert.deepEqual(told, ['asks', 'asked false', 'asks']);
+    await isLeft();
+    const before = connects();
+    await passRealTime();
+    assert.equal(connects(), before);
+  });
+
+  it('rests where that of flows ends while it asks whose session it gets', async () => {
+    create({ persistent: true });
+    bench.broker.options.withhold = ['connack'];
+    preview.setBeside(bench.broker.url);
+    preview.apply([ALL]);
+    await until(() => bench.broker.withheld.length > 0);
+    preview.setBeside(undefined);
+    preview.setBeside(bench.broker.url);
+    bench.broker.options.withhold = [];
+    bench.broker.release();
+    await until(() => told.length === 2);
+    await isLeft();
+    assert.equal(preview.isRefused(ALL), false);
+    await opensAfter(10_000);
+    await isOpen();
+  });
+
   it('rests where the broker does not say whose session it gives', async () => {
     create({ persistent: true });
     bench.broker.options.withhold = ['connack'];
@@ -295,6 +369,7 @@ describe('the connection of people who look', () => {
     }
     assert.ok(seconds <= 15, `${seconds} s`);
     assert.deepEqual([told, preview.isGranted(ALL)], [['asks', 'asked false'], false]);
+    assert.deepEqual([preview.isRefused(ALL), refusals.at(-1)], [false, false]);
     await isLeft();
     await opensAfter(10_000);
     await isOpen();
@@ -314,5 +389,19 @@ describe('the connection of people who look', () => {
     preview.setBeside(bench.broker.url);
     await pass(3_600_000);
     assert.deepEqual([connects(), told, preview.isGranted(ALL)], [before, ['asks', 'asked false'], false]);
+  });
+
+  it('brings nothing any more once it is closed, of what has come before either', async () => {
+    await begin();
+    for (let n = 0; n < 2_000; n++) {
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(n));
+    }
+    await until(() => told.length > 0);
+    const closed = preview.close();
+    const { length } = told;
+    await closed;
+    await passRealTime();
+    assert.ok(length < 2_000);
+    assert.equal(told.length, length);
   });
 });
