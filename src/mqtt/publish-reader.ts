@@ -296,7 +296,7 @@ export class PublishReader {
     const topicEnd = topicAt + (((bytes[start] as number) << 8) | (bytes[start + 1] as number));
     const behindId = topicEnd + (qos === 0 ? 0 : PACKET_ID_BYTES);
     const payloadAt = this.#hasProperties ? behindId + 1 : behindId;
-    if (topicAt > end || payloadAt > end) {
+    if (payloadAt > end) {
       this.#refuse('PUBLISH');
       return true;
     }
