@@ -236,6 +236,12 @@ export function* createFleet(options: FleetOptions): Steps<Fleet> {
 /** Values of identifier 8110 on the wire. */
 export const MODE = { dfu: '01', connected: '02', storage: '03', unconnected: '04' } as const;
 
+/** Whether a device reports what it measures: in update mode it sends its advertisement alone, in storage mode nothing. */
+export function sendsReports({ silent, values }: Device): boolean {
+  const mode = values.get('8110');
+  return !silent && mode !== MODE.storage && mode !== MODE.dfu;
+}
+
 /** The next sequence number of a device: 0 to 255, then 0 again. */
 export function nextSeq(device: Device): number {
   device.seq = (device.seq + 1) & 0xff;

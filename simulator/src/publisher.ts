@@ -105,6 +105,9 @@ export class Publisher {
   async properties(device: Device): Promise<void> {
     try {
       for (const report of this.#ground.traffic.properties(device)) {
+        if (device.silent) {
+          return;
+        }
         await this.#send(report);
         await wait(PROPERTY_PAUSE_MS, undefined, { ref: false });
       }

@@ -1,5 +1,5 @@
 // The book of device-timestamped samples: which were published, which are acknowledged, which must come again.
-import type { Device } from './fleet.ts';
+import { type Device, sendsReports } from './fleet.ts';
 
 export interface Sample {
   device: Device;
@@ -59,6 +59,8 @@ export function samplePayload(sample: Sample, backfillCount: number): Record<str
     ...(sample.shifted && { tsShifted: true }),
   };
 }
+
+const canSend = ({ device }: Sample): boolean => device.home.online && sendsReports(device);
 
 /** What an acknowledgement did. */
 export type AckResult = 'first' | 'again' | 'unknown' | 'impossible';
@@ -169,9 +171,9 @@ export class SampleBook {
     }
   }
 
-  /** Those whose acknowledgement is overdue, at most `limit` of them; gateways that are away keep theirs. */
+  /** Those whose acknowledgement is overdue, at most `limit` of them; what sends nothing now keeps its own. */
   due(now: number, limit: number): Sample[] {
-    const found = this.#kept.filter(({ device }) => device.home.online).slice(0, limit);
+    const found = this.#kept.filter(canSend).slice(0, limit);
     if (found.length) {
       this.#kept = this.#kept.filter((sample) => !found.includes(sample));
     }
@@ -179,7 +181,7 @@ export class SampleBook {
       if (found.length >= limit) {
         break;
       }
-      if (sample.due <= now && sample.device.home.online) {
+      if (sample.due <= now && canSend(sample)) {
         found.push(sample);
       }
     }

@@ -1,5 +1,5 @@
 // What devices report, one publication after the other; the contents follow from the seed alone, only times from the clock.
-import { type Device, type Fleet, type Gateway, MODE, nextSeq, type Parent } from './fleet.ts';
+import { type Device, type Fleet, type Gateway, MODE, nextSeq, type Parent, sendsReports } from './fleet.ts';
 import { move, rssiBetween } from './floor-plan.ts';
 import { age, measure } from './measuring.ts';
 import { pick, type Random, shuffle, whole } from './random.ts';
@@ -264,15 +264,11 @@ const baseOf = (kind: string): string => kind.replace(/-decoded$/, '');
 
 /** The topic kind in which a device reports a base kind now; those in DFU mode send `dfu` alone, others never. */
 function topicKind(device: Device, base: string): TopicKind | undefined {
-  if (device.silent) {
-    return undefined;
+  if (!sendsReports(device)) {
+    return !device.silent && device.values.get('8110') === MODE.dfu ? 'dfu' : undefined;
   }
-  const mode = device.values.get('8110');
-  if (mode === MODE.storage || (base === 'dfu' && mode !== MODE.dfu)) {
+  if (base === 'dfu') {
     return undefined;
-  }
-  if (mode === MODE.dfu) {
-    return 'dfu';
   }
   const hasForm = !WITHOUT_FORM.has(base) && device.home.mode === 'decoded';
   return (hasForm ? `${base}-decoded` : base) as TopicKind;

@@ -142,6 +142,55 @@ describe('the simulator as a test bench', () => {
     await service.steer({ device, silent: false });
   });
 
+  for (const [what, quiet, loud] of [
+    ['is silent', { silent: true }, { silent: false }],
+    ['is in storage mode', { set: { 'device-mode': 'storage' } }, { set: { 'device-mode': 'connected' } }],
+    ['is in update mode', { set: { 'device-mode': 'dfu' } }, { set: { 'device-mode': 'connected' } }],
+  ] as const) {
+    it(`sends no sample again of a device that ${what}, and does when it speaks again`, async () => {
+      const [{ mac: device } = assert.fail(), { mac: other } = assert.fail()] = service.gateways[0]!.devices;
+      await service.steer({ device, ...quiet });
+      await service.steer({ kind: 'timestamped', device, value: 22 });
+      await service.steer({ kind: 'timestamped', device: other, value: 22 });
+      const [own, others] = service.samples.unacknowledged.slice(-2);
+      while (others!.sent < 3) {
+        await once(service.events, 'report');
+      }
+      assert.equal(own!.sent, 1);
+      await service.steer({ device, ...loud });
+      while (own!.sent < 2) {
+        await once(service.events, 'report');
+      }
+      for (const {
+        device: { home, mac },
+        identifier,
+        time,
+      } of service.samples.unacknowledged) {
+        service.samples.acknowledge(home.mac, mac, identifier, time);
+      }
+    });
+  }
+
+  it('reports no further property of a device that becomes silent while it reports all', async () => {
+    const { gateway, device } = service.demo;
+    const client = await connectAsync(service.urls.mqtt);
+    const reported = once(service.events, 'report');
+    await client.publishAsync(`mt/gateway/${gateway}/request/${device}/write/8302`, '{"id":"1"}', { qos: 1 });
+    await reported;
+    const sensor = service.fleet.devices[0]!;
+    await service.steer({ device, silent: true });
+    const heard: string[] = [];
+    const hear = ({ publication }: { publication: { device: string } }) => heard.push(publication.device);
+    service.events.on('report', hear);
+    while (sensor.reporting) {
+      await new Promise(setImmediate);
+    }
+    service.events.off('report', hear);
+    assert.deepEqual(heard, []);
+    await service.steer({ device, silent: false });
+    await client.endAsync(true);
+  });
+
   it('lets a gateway go away and come back, however often it is told', async () => {
     const gateway = service.gateways[1]!;
     for (const away of [true, true, false, false]) {
