@@ -38,6 +38,8 @@ export class Publisher {
   #resends: NodeJS.Timeout | undefined;
   #resending = false;
   #stopped = false;
+  /** The identifiers of values that were set and are not reported yet. */
+  readonly #unheard = new Map<Device, Set<string>>();
 
   constructor(ground: Ground) {
     this.#ground = ground;
@@ -116,9 +118,20 @@ export class Publisher {
     }
   }
 
-  /** Publishes a value of a device as it is now; a silent one says nothing. */
+  /** Publishes a value of a device as it is now, or as soon as the device is not silent and its gateway is there. */
   async value(device: Device, id: string): Promise<void> {
-    const reports = device.silent ? [] : this.#ground.traffic.report(device, id);
+    const unheard = this.#unheard.get(device) ?? new Set();
+    this.#unheard.set(device, unheard.add(id));
+    await this.#sendUnheard(device);
+  }
+
+  async #sendUnheard(device: Device): Promise<void> {
+    if (device.silent || !device.home.online) {
+      return;
+    }
+    const ids = this.#unheard.get(device) ?? [];
+    this.#unheard.delete(device);
+    const reports = [...ids].flatMap((id) => this.#ground.traffic.report(device, id));
     await Promise.all(reports.map((report) => this.#send(report)));
   }
 
@@ -190,6 +203,7 @@ export class Publisher {
     this.#resending = true;
     try {
       await this.#sendOverdue();
+      await Promise.all([...this.#unheard.keys()].map((device) => this.#sendUnheard(device)));
     } finally {
       this.#resending = false;
     }

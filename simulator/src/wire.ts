@@ -57,33 +57,39 @@ const BOOL: Codec = {
 
 const VOID: Codec = { size: 0, decode: () => ({ value: null }), encode: () => '' };
 
-const BYTES: Codec = {
-  size: undefined,
+const MAC: Codec = {
+  size: 6,
   decode: (bytes) => ({ value: bytes.toString('hex') }),
   encode(value) {
-    if (typeof value !== 'string' || !/^([0-9a-f]{2})*$/i.test(value)) {
-      throw new RangeError('not hex bytes');
+    if (typeof value !== 'string' || !/^[0-9a-f]{12}$/i.test(value)) {
+      throw new RangeError('not a MAC address');
     }
     return value.toLowerCase();
   },
 };
 
+/** One byte for each number of a version. */
+function versionBytes(value: unknown, pattern: RegExp): string {
+  const parts = typeof value === 'string' ? pattern.exec(value) : null;
+  if (!parts) {
+    throw new RangeError('not a version');
+  }
+  return parts
+    .slice(1)
+    .map((part) => unsigned(1).encode(Number(part ?? 0)))
+    .join('');
+}
+
 const VERSION: Codec = {
   size: 4,
   decode: (bytes) => ({ value: `${bytes[0]}.${bytes[1]}.${bytes[2]}${bytes[3] ? `-beta.${bytes[3]}` : ''}` }),
-  encode(value) {
-    const parts = /^(\d+)\.(\d+)\.(\d+)(?:-beta\.(\d+))?$/.exec(String(value));
-    if (!parts) {
-      throw new RangeError('not a version');
-    }
-    return Buffer.from(parts.slice(1).map((part) => Number(part ?? 0))).toString('hex');
-  },
+  encode: (value) => versionBytes(value, /^(\d+)\.(\d+)\.(\d+)(?:-beta\.([1-9]\d*))?$/),
 };
 
 const SHORT_VERSION: Codec = {
   size: 2,
   decode: (bytes) => ({ value: `${bytes[0]}.${bytes[1]}` }),
-  encode: (value) => Buffer.from(String(value).split('.').map(Number)).toString('hex'),
+  encode: (value) => versionBytes(value, /^(\d+)\.(\d+)$/),
 };
 
 const MODES: Record<string, string> = {
@@ -108,6 +114,12 @@ const MODE: Codec = {
 const BATTERY: Codec = {
   ...unsigned(1),
   decode: (bytes) => ({ value: bytes[0] === 255 ? null : bytes[0] }),
+  encode(value) {
+    if (Number(value) > 100) {
+      throw new RangeError('percent');
+    }
+    return unsigned(1).encode(value);
+  },
 };
 
 const INTERVAL: Codec = {
@@ -181,7 +193,7 @@ export const WIRE: readonly WireRow[] = [
   row('8000', 'model-number', 'read', unsigned(2)),
   row('8001', 'firmware-version', 'read', VERSION),
   row('8002', 'hardware-version', 'read', SHORT_VERSION),
-  row('8003', 'mac-address', 'read', BYTES),
+  row('8003', 'mac-address', 'read', MAC),
   row('8007', 'variant', 'read', unsigned(1)),
   row('8100', 'battery-level', 'read', BATTERY),
   row('8101', 'uptime', 'read', unsigned(4)),

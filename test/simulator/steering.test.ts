@@ -125,6 +125,51 @@ describe('the simulator as a test bench', () => {
     assert.equal(sensor.held.size, 0);
   });
 
+  for (const [name, value, hex] of [
+    ['hardware-version', '255.0', 'ff00'],
+    ['firmware-version', '3.4.1', '03040100'],
+    ['firmware-version', '0.0.255-beta.255', '0000ffff'],
+    ['mac-address', 'E4A7C5102031', 'e4a7c5102031'],
+    ['battery-level', 100, '64'],
+    ['battery-level', 0, '00'],
+  ] as const) {
+    it(`takes ${value} for a ${name}`, async () => {
+      const { payload } = await reportOf({ device: service.demo.device, set: { [name]: value } });
+      assert.equal(payload.value, hex);
+    });
+  }
+
+  for (const [what, leave, join] of [
+    [
+      'its gateway is back',
+      { gateway: 'c0141f68fc3d', away: true },
+      { gateway: 'c0141f68fc3d', away: false },
+    ],
+    [
+      'it is not silent any more',
+      { device: 'e4a7c5102030', silent: true },
+      { device: 'e4a7c5102030', silent: false },
+    ],
+  ] as const) {
+    it(`reports a value that was set when nobody could hear it as soon as ${what}, once`, async () => {
+      const { device } = service.demo;
+      const heard: unknown[] = [];
+      const hear = ({ payload, publication }: { payload: Json; publication: { sample?: unknown } }) =>
+        publication.sample || heard.push(payload.value);
+      await service.steer(leave);
+      await service.steer({ device, set: { temperature: 30, alarm: true } });
+      await service.steer({ device, set: { temperature: 31 } });
+      service.events.on('report', hear);
+      await service.steer(join);
+      while (heard.length < 2) {
+        await once(service.events, 'report');
+      }
+      await service.steer({ device, set: { alarm: false } });
+      service.events.off('report', hear);
+      assert.deepEqual(heard, ['0c1c', '01', '00']);
+    });
+  }
+
   it('makes a battery low', async () => {
     const { topic, payload } = await reportOf({ device: service.demo.device, set: { 'battery-level': 5 } });
     assert.deepEqual([topic.split('/').slice(5), payload.value], [['property', '8100'], '05']);
@@ -228,6 +273,20 @@ describe('the simulator as a test bench', () => {
     [{ device: 'c0141f68fc3d', set: { warmth: 31 } }, 'set'],
     [{ device: 'c0141f68fc3d', set: { temperature: 'hot' } }, 'set'],
     [{ device: 'c0141f68fc3d', set: {} }, 'set'],
+    ...[
+      ['hardware-version', 'abc'],
+      ['hardware-version', '1.2.3.4'],
+      ['hardware-version', '1.256'],
+      ['hardware-version', 1.2],
+      ['firmware-version', '300.1.1'],
+      ['firmware-version', '3.4'],
+      ['firmware-version', '3.4.1-beta.999'],
+      ['firmware-version', '3.4.1-beta.0'],
+      ['mac-address', '00'],
+      ['mac-address', 'e4a7c510203g'],
+      ['battery-level', 101],
+      ['battery-level', -1],
+    ].map(([name, value]) => [{ device: 'c0141f68fc3d', set: { [name!]: value } }, 'set'] as const),
     [{ gateway: 'c0141f68fc3d', away: 'yes' }, 'away'],
     [{ device: 'c0141f68fc3d', silent: 1 }, 'silent'],
     [{ lost: 101 }, 'lost'],
