@@ -65,15 +65,26 @@ const canSend = ({ device }: Sample): boolean => device.home.online && sendsRepo
 /** What an acknowledgement did. */
 export type AckResult = 'first' | 'again' | 'unknown' | 'impossible';
 
+/** The samples of one identifier of a device. */
+interface Stream {
+  /** Milliseconds of the clock: the time of the newest one. */
+  last: number;
+  remembered: number;
+  waiting: number;
+}
+
+const keyOfStream = ({ device, identifier }: Pick<Sample, 'device' | 'identifier'>): string =>
+  `${device.mac}/${identifier}`;
+
 export class SampleBook {
   readonly #ackTimeout: number;
   readonly #limit: number;
   readonly #all = new Map<string, Sample>();
   /** Unacknowledged ones, the next to come again first. */
   readonly #waiting = new Map<string, Sample>();
-  readonly #waitingPerStream = new Map<string, number>();
+  /** Goes with its last sample: anybody may make up identifiers. */
+  readonly #streams = new Map<string, Stream>();
   #kept: Sample[] = [];
-  readonly #lastTime = new Map<string, number>();
   /** Distinct samples; publications of samples; acknowledged ones; acknowledgements that came again or met no sample; dropped ones. */
   readonly counters = {
     taken: 0,
@@ -106,10 +117,9 @@ export class SampleBook {
 
   /** A free millisecond for a sample of this stream; when the clock's own is taken, the previous one's + 1. */
   timeFor(device: Device, identifier: string, now: number): { time: string; shifted: boolean } {
-    const stream = `${device.mac}/${identifier}`;
-    const last = this.#lastTime.get(stream) ?? 0;
-    const at = Math.max(now, last + 1);
-    this.#lastTime.set(stream, at);
+    const stream = this.#streamOf({ device, identifier });
+    const at = Math.max(now, stream.last + 1);
+    stream.last = at;
     return { time: new Date(at).toISOString(), shifted: at !== now };
   }
 
@@ -117,6 +127,7 @@ export class SampleBook {
   take(sample: Sample): void {
     const key = keyOfSample(sample);
     this.#all.set(key, sample);
+    this.#streamOf(sample).remembered++;
     this.counters.taken++;
     if (sample.ackable) {
       this.#wait(key, sample, 1);
@@ -133,7 +144,19 @@ export class SampleBook {
         this.#wait(oldKey, old, -1);
         this.counters.forgotten++;
       }
+      const stream = this.#streamOf(old);
+      stream.remembered--;
+      if (stream.remembered === 0) {
+        this.#streams.delete(keyOfStream(old));
+      }
     }
+  }
+
+  #streamOf(sample: Pick<Sample, 'device' | 'identifier'>): Stream {
+    const key = keyOfStream(sample);
+    const stream = this.#streams.get(key) ?? { last: 0, remembered: 0, waiting: 0 };
+    this.#streams.set(key, stream);
+    return stream;
   }
 
   #wait(key: string, sample: Sample, change: 1 | -1): void {
@@ -142,14 +165,13 @@ export class SampleBook {
     } else {
       this.#waiting.delete(key);
     }
-    const stream = `${sample.device.mac}/${sample.identifier}`;
-    this.#waitingPerStream.set(stream, (this.#waitingPerStream.get(stream) ?? 0) + change);
+    this.#streamOf(sample).waiting += change;
   }
 
   /** The payload of the next publication of a sample, which counts as sent now. */
   send(sample: Sample, now: number): Record<string, unknown> {
     sample.backfill ||= sample.sent > 0;
-    const waiting = this.#waitingPerStream.get(`${sample.device.mac}/${sample.identifier}`) ?? 0;
+    const waiting = this.#streams.get(keyOfStream(sample))?.waiting ?? 0;
     const payload = samplePayload(sample, Math.max(0, waiting - (sample.backfill ? 0 : 1)));
     sample.sent++;
     sample.due = now + this.#ackTimeout;

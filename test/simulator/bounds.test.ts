@@ -5,7 +5,10 @@ import { connect } from 'node:net';
 import { connectAsync, type MqttClient } from 'mqtt';
 import { generate, type IConnackPacket, type Packet, parser } from 'mqtt-packet';
 import { type Service, startService } from '../../simulator/src/index.ts';
-import { usedBuffers } from '../memory.ts';
+import { fillOptions } from '../../simulator/src/options.ts';
+import { createWorld } from '../../simulator/src/world.ts';
+import { usedBuffers, usedMemory } from '../memory.ts';
+import { atOnce } from './at-once.ts';
 
 describe('what the simulator keeps for others', () => {
   let service: Service;
@@ -308,6 +311,28 @@ describe('what the simulator keeps for others', () => {
     clearImmediate(waiting);
     await service.close();
     assert.ok(turns > 300, `${turns} turns`);
+  });
+
+  it('is nothing of samples that are forgotten, however many names they had', () => {
+    const { samples, traffic, fleet } = atOnce(createWorld(fillOptions({ sampleLimit: 10 }), () => 0));
+    const sample = { device: fleet.devices[0]!, form: 'raw', value: '00' } as const;
+    const before = usedMemory();
+    for (let number = 0; number < 50_000; number++) {
+      traffic.sampleOf({ ...sample, identifier: `${number}-${'x'.repeat(60)}` });
+    }
+    const grown = usedMemory() - before;
+    assert.equal(samples.all.size, 10);
+    assert.ok(grown < 2_000_000, `${grown} bytes`);
+  });
+
+  it('counts the samples of a name that wait behind one as before, also after some were forgotten', () => {
+    const { samples, traffic, fleet } = atOnce(createWorld(fillOptions({ sampleLimit: 3 }), () => 0));
+    const sample = { device: fleet.devices[0]!, form: 'raw', value: '00' } as const;
+    const take = (identifier: string) => traffic.sampleOf({ ...sample, identifier }).sample!;
+    const backfillOf = (identifier: string) => samples.send(take(identifier), 0).backfillCount;
+    assert.deepEqual(['a', 'a', 'b', 'a', 'b', 'b', 'b', 'a'].map(backfillOf), [
+      ...[undefined, 1, undefined, 1, 1, 1, 2, undefined],
+    ]);
   });
 
   it('is steered over HTTP within bounds, and says what is wrong', async () => {
