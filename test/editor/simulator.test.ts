@@ -37,12 +37,21 @@ for (const version of [...VERSIONS, OLDEST]) {
         await page.setViewportSize(size);
       });
 
-      it('shows its longest choices whole in French', async () => {
-        const french = await openEditor(new URL('/', used.editor.page.url()).href, { language: 'fr' });
-        await french.edit('own');
-        assert.ok(await showsChoices(french.page.locator('#node-input-mode')));
-        await french.close();
-      });
+      for (const language of ['en-US', 'de', 'es-ES', 'fr', 'ja', 'zh-CN']) {
+        it(`shows its longest choices whole, beside their caption (${language})`, async () => {
+          const { href } = new URL('/', used.editor.page.url());
+          const editor = await openEditor(href, { language, width: 1024, height: 640 });
+          await editor.edit('own');
+          const { page } = editor;
+          const choices = page.locator('#node-input-mode');
+          assert.ok(await showsChoices(choices));
+          const caption = (await page.locator('label[for="node-input-mode"]').boundingBox())!;
+          const { x, y, height } = (await choices.boundingBox())!;
+          assert.ok(x >= caption.x + caption.width, `${x}: ${JSON.stringify(caption)}`);
+          assert.ok(Math.abs(y + height / 2 - caption.y - caption.height / 2) < 3, 'of one height');
+          await editor.close();
+        });
+      }
 
       it('saves what it was, when nothing is changed', async () => {
         await used.editor.edit('own');

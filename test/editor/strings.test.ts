@@ -114,6 +114,18 @@ describe('the texts of the editor and the runtime', () => {
     }
   });
 
+  it('call things by one name in German', () => {
+    const others = /\bberichte[nt]?\b|\bBericht|\bKnoten\b/;
+    for (const folder of [...CATALOGUES, 'simulator/node/locales']) {
+      for (const [key, text] of read(folder, 'de')) {
+        assert.doesNotMatch(text, others, `${folder}: ${key}`);
+      }
+    }
+    for (const folder of [...FOLDERS.map((name) => `nodes/${name}`), 'simulator/node']) {
+      assert.doesNotMatch(readFileSync(join(ROOT, folder, 'locales/de.md'), 'utf8'), others, folder);
+    }
+  });
+
   it('keep the digits of a number on one line', () => {
     for (const language of languages) {
       for (const folder of [...CATALOGUES, 'simulator/node/locales']) {
