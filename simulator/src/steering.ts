@@ -113,7 +113,7 @@ function heldValue(
 ): { id: string; hex: string | undefined } {
   const row = rowOfId(identifier) ?? rowOfName(identifier);
   if (!row?.id || !device.values.has(row.id)) {
-    throw new InputError('set', identifier, `no simulated device has a property ${identifier}`);
+    throw new InputError('set', identifier, 'no simulated device has such a property');
   }
   if (value === null) {
     return { id: row.id, hex: undefined };

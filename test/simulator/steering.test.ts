@@ -298,6 +298,31 @@ describe('the simulator as a test bench', () => {
     });
   }
 
+  for (const [payload, message, cause] of [
+    [
+      { device: '00:11:22:33:44:55', silent: true },
+      'device: no such device is simulated (00:11:22:33:44:55)',
+      'field device, value 00:11:22:33:44:55',
+    ],
+    [
+      { device: 'c0141f68fc3d', set: { warmth: 31 } },
+      'set: no simulated device has such a property (warmth)',
+      'field set, value warmth',
+    ],
+    [{ lost: 101 }, 'lost: not a number from 0 to 100 (101)', 'field lost, value 101'],
+    [{ lost: { a: 1 } }, 'lost: not a number from 0 to 100', 'field lost'],
+    [
+      { device: 'x'.repeat(1_000), silent: true },
+      `device: not a MAC address (${'x'.repeat(80)}…)`,
+      `field device, value ${'x'.repeat(80)}…`,
+    ],
+  ] as const) {
+    it(`says what is wrong in ${JSON.stringify(payload).slice(0, 50)}, in its cause too`, async () => {
+      const error = await refusal(payload);
+      assert.deepEqual([error.message, `${error.cause}`], [message, cause]);
+    });
+  }
+
   it('refuses what no JSON can carry, also in a sample that would come again', async () => {
     const cyclic: Json = {};
     cyclic.self = cyclic;
