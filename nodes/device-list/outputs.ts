@@ -18,7 +18,7 @@ interface Page {
 interface Output {
   /** @throws ServiceError `CLOSED` when the signal is aborted between two of its messages */
   add(page: Page): Promise<void> | void;
-  /** @param complete false: the limit cut the list */
+  /** @param complete false: the limit ended the reading */
   end(complete: boolean): void;
   /** The list has ended with an error: sends what was held back. */
   breakOff?(): void;

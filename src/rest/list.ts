@@ -20,7 +20,7 @@ export interface ListOptions extends DeviceFilterInput {
 
 export interface ListedPage {
   devices: Device[];
-  /** With the last page: false when `limit` cut the list. */
+  /** With the last page: false when `limit` ended the reading; whether more would pass is not looked up. */
   complete?: boolean;
 }
 

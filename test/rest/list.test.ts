@@ -102,6 +102,12 @@ describe('listing', () => {
     });
   }
 
+  it('reads no further than to its limit to say whether there is more', async () => {
+    endless();
+    const pages = await all({ limit: 1, search: 'a1' });
+    assert.deepEqual([pages.at(-1)?.complete, server.calls.length], [false, 1]);
+  });
+
   it('counts towards the limit only what passes the filters', async () => {
     endless();
     assert.equal((await all({ limit: 3, search: 'b' })).length, 3);
