@@ -62,7 +62,9 @@ export function changeLabel(session: Session, req: Request, ...[, , signal]: Res
     case 'remove':
       return session.rest.removeLabel(device, label, signal);
     default:
-      throw invalidInput('action', action, action === undefined ? 'missing' : 'action');
+      throw invalidInput('action', action, action === undefined ? 'missing' : 'notWord', {
+        words: 'create, attach, remove',
+      });
   }
 }
 

@@ -306,6 +306,7 @@ describeNodes('the network', (start) => {
         const { status, body: error } = await post(flow, 'label', body);
         const { code, message } = error as { code: string; message: string };
         assert.deepEqual([status, code], [400, 'INVALID_INPUT'], message);
+        assert.ok(body.action !== 'paint' || message.includes('create, attach, remove: paint'), message);
       }
     });
 
