@@ -18,6 +18,7 @@ import type { PingCounts } from './ping-counts.ts';
 import { Pings } from './pings.ts';
 import { PublishReader } from './publish-reader.ts';
 import {
+  isNothingThere,
   isOverrun,
   isOwnEnd,
   type Loss,
@@ -60,6 +61,7 @@ export class Connection {
   #lostAt = 0;
   #retry: NodeJS.Timeout | undefined;
   #wanted = false;
+  #hasFailed = false;
   #hasToldExpiry = false;
   /** An end now is the doing of another connection of this process: this one comes back soon, to the same broker. */
   #isLent = false;
@@ -135,6 +137,7 @@ export class Connection {
       return;
     }
     this.#wanted = true;
+    this.#hasFailed = false;
     if (url !== undefined) {
       this.#waits.startAt(this.#settings.brokers.indexOf(url));
     }
@@ -368,7 +371,11 @@ export class Connection {
     }
     const wait = this.#isLent ? REGAIN_MS : this.#waits.next(reason.consequence, isSearch);
     this.#isLent = false;
-    this.#log.warn(`${broker}: ${inEnglish(reason)}; next attempt in ${Math.round(wait / 100) / 10} s`);
+    // The broker may be about to start, as one in this Node-RED that is deployed, too.
+    const mayStart = !this.#hasFailed && isNothingThere(reason) && broker === this.broker;
+    this.#hasFailed = true;
+    const text = `${broker}: ${inEnglish(reason)}; next attempt in ${Math.round(wait / 100) / 10} s`;
+    this.#log[mayStart ? 'info' : 'warn'](text);
     this.#setState({ name: reason.consequence === 'refused' ? 'refused' : 'waiting', broker, reason });
     this.#retry = setTimeout(() => void this.#attempt(), wait);
   }

@@ -124,6 +124,9 @@ export const isPlainRefusal = ({ key }: Reason): boolean => key === 'reason.filt
 /** The broker has sent more that was not acknowledged than it was told. */
 export const isOverrun = ({ key }: Reason): boolean => key === 'reason.sentTooMany';
 
+/** Nobody listens there, or not yet. */
+export const isNothingThere = ({ key }: Reason): boolean => key === 'reason.nothingThere';
+
 /** It says nothing of the filter itself. */
 export const isLackOfRoom = ({ key }: Reason): boolean => key === 'reason.quota';
 

@@ -379,6 +379,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is one of many: they are not all looked for in a row, and yet all are found',
         ],
       },
+    'Where nobody listens at the only address, the log tells the first failure after the start as information, since the broker may be starting too, and each further one as a warning.':
+      {
+        'mqtt/waits': [
+          'are no warning at first where nobody listens yet, as while the broker starts',
+          'are a warning at once where the broker was there, and where another one takes its place',
+        ],
+      },
     '**Refused login.** The broker is tried again after 10 seconds, then 20, and so on to 5 minutes.': {
       'mqtt/waits':
         'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',

@@ -28,11 +28,14 @@ describe('waits of the MQTT half', () => {
   const bench = useScriptedBroker();
   const sessions: Session[] = [];
   let warnings: string[];
+  /** Warnings and information, in their order. */
+  let logged: string[];
   /** What chance says; mocked once, because a mock of a mock would outlive its test. */
   let chance: number;
 
   beforeEach(() => {
     warnings = [];
+    logged = [];
     chance = 0;
     mockTime(1_000_000);
     mock.method(Math, 'random', () => chance);
@@ -45,7 +48,14 @@ describe('waits of the MQTT half', () => {
   const tick = (seconds: number) => mock.timers.tick(seconds * 1000);
 
   function open(changes: Partial<MqttSettings> = {}): Session {
-    const log: Logger = { info() {}, trace() {}, warn: (text) => void warnings.push(text) };
+    const log: Logger = {
+      info: (text) => void logged.push(text),
+      warn(text) {
+        warnings.push(text);
+        logged.push(text);
+      },
+      trace() {},
+    };
     const session = new Session({ mqtt: mqttSettings(bench.broker.url, changes) }, log);
     sessions.push(session);
     return session;
@@ -65,10 +75,10 @@ describe('waits of the MQTT half', () => {
     await passRealTime();
   }
 
-  /** Resolves when so many warnings of this kind were told. */
+  /** Resolves when so many lines of this kind were logged. */
   async function told(pattern: RegExp, count: number): Promise<string[]> {
     for (;;) {
-      const found = warnings.filter((text) => pattern.test(text));
+      const found = logged.filter((text) => pattern.test(text));
       if (found.length >= count) {
         return found;
       }
@@ -209,6 +219,29 @@ describe('waits of the MQTT half', () => {
     const session = open({ brokers: [NOBODY] });
     session.attach();
     assert.deepEqual(await waitsOf(session, 8), [1.5, 3, 6, 12, 24, 48, 60, 60]);
+  });
+
+  it('are no warning at first where nobody listens yet, as while the broker starts', async () => {
+    const session = open({ brokers: [NOBODY] });
+    session.attach();
+    const [first = ''] = await told(/next attempt in/, 1);
+    assert.match(first, /nothing answers at 127\.0\.0\.1:1; next attempt in 1 s/);
+    assert.equal(session.state.mqtt.name, 'waiting');
+    assert.deepEqual(warnings, []);
+    tick(1);
+    const [, second] = await told(/next attempt in/, 2);
+    assert.deepEqual(warnings, [second]);
+  });
+
+  it('are a warning at once where the broker was there, and where another one takes its place', async () => {
+    const session = await connect();
+    const lost = reached(session, 'waiting');
+    bench.broker.drop();
+    await lost;
+    assert.match(warnings.join(), /next attempt in 1 s/);
+    open({ brokers: [NOBODY, bench.broker.url] }).attach();
+    const [first = ''] = await told(/nothing answers/, 1);
+    assert.ok(warnings.includes(first));
   });
 
   it('are 50 milliseconds between the addresses of a list, and longer after each round', async () => {
