@@ -135,6 +135,13 @@ export class Publisher {
     await Promise.all(reports.map((report) => this.#send(report)));
   }
 
+  setSilent(device: Device, silent: boolean): void {
+    device.silent = silent;
+    if (silent) {
+      this.#dealt = this.#dealt.filter(({ device: mac }) => mac !== device.mac);
+    }
+  }
+
   /** Publishes a sample with this value. */
   async sample(sample: Parameters<Traffic['sampleOf']>[0]): Promise<void> {
     await this.#send(this.#ground.traffic.sampleOf(sample));

@@ -228,6 +228,7 @@ function createActions(
       settle(device, world.now(), [id]);
     },
     report: (device, id) => publisher.value(device, id),
+    setSilent: (device, silent) => publisher.setSilent(device, silent),
     setAway: ({ mac }, isAway) => (isAway ? away(mac) : back(mac)),
     setLost: (share) => {
       world.faults.answers.lostAnswers = share;

@@ -14,6 +14,7 @@ export interface Actions {
   release(device: Device, id: string): void;
   /** Publishes a value that the device has now. */
   report(device: Device, id: string): Promise<void>;
+  setSilent(device: Device, silent: boolean): void;
   setAway(gateway: Gateway, away: boolean): Promise<void>;
   /** @param share 0 to 1. */
   setLost(share: number): void;
@@ -39,9 +40,7 @@ const BY_FIELD: Record<string, Action> = {
   silent: (actions, payload) => {
     const device = readDevice(actions.fleet, payload.device);
     const silent = readBoolean(payload, 'silent');
-    return () => {
-      device.silent = silent;
-    };
+    return () => actions.setSilent(device, silent);
   },
   lost: (actions, payload) => {
     const share = readNumber(payload, 'lost', 100) / 100;

@@ -216,6 +216,19 @@ describe('the simulator as a test bench', () => {
     });
   }
 
+  it('withholds what a device was about to report when it is made silent', async () => {
+    const own = await startService({ rest: false, gateways: 1, devices: 8, rate: 0, kinds: 'rssi' });
+    const heard: string[] = [];
+    own.events.on('report', ({ publication }) => heard.push(publication.device));
+    // The first of several that one advertisement leads to: a sensor is heard by extenders, too.
+    await own.publishReports(1);
+    const [device] = heard;
+    await own.steer({ device, silent: true });
+    await own.publishReports(20);
+    await own.close();
+    assert.equal(heard.lastIndexOf(device!), 0);
+  });
+
   it('reports no further property of a device that becomes silent while it reports all', async () => {
     const { gateway, device } = service.demo;
     const client = await connectAsync(service.urls.mqtt);
