@@ -291,10 +291,10 @@ function textOf(bytes: Buffer, { statusCode, headers, isCut }: HttpResponse): st
   const marked = BYTE_ORDERS[bytes.toString('hex', 0, 2)];
   const named = statusCode > 299 ? CHARSET.exec(String(headers['content-type']))?.[1] : undefined;
   const utf8 = marked === undefined && named !== undefined ? readUtf8(bytes, isCut) : undefined;
-  return utf8 ?? decoderOf(marked ?? named).decode(bytes);
+  return utf8 ?? decoderOf(marked ?? named).decode(bytes, { stream: isCut });
 }
 
-/** @param isCut it may end within a character @returns undefined: it is none, or only seems to be, as ASCII in UTF-16 */
+/** @param isCut it may end within a character, which is left out @returns undefined: it is none, or only seems to be, as ASCII in UTF-16 */
 function readUtf8(bytes: Buffer, isCut: boolean): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });

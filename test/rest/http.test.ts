@@ -113,6 +113,17 @@ describe('HTTP exchange', () => {
     });
   }
 
+  it('leaves out half a character where it cuts a body', async () => {
+    for (const [type, long, text] of [
+      ['text/plain', Buffer.from(`x${'ü'.repeat(40_000)}`), `x${'ü'.repeat(32 * 1024 - 1)}`],
+      ['text/plain', Buffer.from(`\ufeff${'🏢'.repeat(20_000)}`, 'utf16le'), '🏢'.repeat(16 * 1024 - 1)],
+    ] as const) {
+      server.answer = (_, response) => response.writeHead(500, { 'content-type': type }).end(long);
+      const { body, isCut } = await agent.send(request());
+      assert.deepEqual([body, isCut], [text, true]);
+    }
+  });
+
   it('reads an error in the charset of old servers, and JSON as UTF-8 whatever its header says', async () => {
     const type = { 'content-type': 'application/json; charset=iso-8859-1' };
     server.answer = (_, response) => response.writeHead(400, type).end(Buffer.from('"ü"', 'latin1'));
