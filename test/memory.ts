@@ -16,6 +16,12 @@ export function usedBuffers(): number {
   return process.memoryUsage().arrayBuffers;
 }
 
+/** Those of these that somebody holds: they must not be held where this is called. */
+export function heldOf<Thing extends object>(things: readonly WeakRef<Thing>[]): Thing[] {
+  collect();
+  return things.flatMap((thing) => thing.deref() ?? []);
+}
+
 function collect(): void {
   setFlagsFromString('--expose_gc');
   (runInNewContext('gc') as () => void)();

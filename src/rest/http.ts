@@ -166,9 +166,6 @@ function collect(
     let controller: Dispatcher.DispatchController | undefined;
     let settled = false;
     const settle = (outcome: HttpResponse | ServiceError) => {
-      if (settled) {
-        return;
-      }
       settled = true;
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
@@ -180,7 +177,7 @@ function collect(
     };
     const end = (outcome: HttpResponse | ServiceError) => {
       settle(outcome);
-      controller?.abort(new Error('not wanted any more'));
+      leave(controller);
     };
     const fail = (code: string) =>
       networkError(code, request.origin, timeout, controller !== undefined, proxy);
@@ -191,18 +188,18 @@ function collect(
     const response: HttpResponse = { statusCode: 0, headers: {}, body: '', isCut: false };
     const chunks: Buffer[] = [];
     let size = 0;
-    const finish = (leave: typeof settle) => {
-      if (request.ignoresBody && response.statusCode <= 299) {
-        leave({ ...response, isCut: false });
+    const finish = () => {
+      if (request.ignoresBody && !isFailure(response)) {
+        settle({ ...response, isCut: false });
         return;
       }
-      const bytes = response.isCut ? firstOf(chunks) : wholeOf(chunks);
+      const bytes = response.isCut ? firstOf(chunks) : Buffer.concat(chunks);
       const encoding = encodingOf(response.headers['content-encoding']);
       if (encoding === '') {
         response.body = textOf(bytes, response);
-        leave(response);
+        settle(response);
       } else {
-        void readEncoded(bytes, encoding, response, request).then(leave);
+        void readEncoded(bytes, encoding, response, request).then(settle);
       }
     };
     const handler: Dispatcher.DispatchHandler = {
@@ -210,40 +207,41 @@ function collect(
         controller = given;
         // The time ran out while there was no connection: nothing may be sent any more.
         if (settled) {
-          given.abort(new Error('not wanted any more'));
+          leave(given);
         }
       },
       onResponseStart(_, statusCode, headers) {
         Object.assign(response, { statusCode, headers });
       },
       onResponseData(_, chunk) {
-        // What comes while a cut body is decompressed.
-        if (response.isCut) {
-          return;
-        }
         size += chunk.length;
         chunks.push(chunk);
         response.isCut = size > maxBytesOf(response);
         if (response.isCut) {
-          finish(end);
+          leave(controller);
         }
       },
-      onResponseEnd() {
-        if (!response.isCut) {
-          finish(settle);
+      onResponseEnd: finish,
+      onResponseError(_, error) {
+        if (response.isCut) {
+          finish();
+        } else {
+          settle(error instanceof ServiceError ? tunnelError(error) : fail(codeOf(error)));
         }
       },
-      onResponseError: (_, error) =>
-        settle(error instanceof ServiceError ? tunnelError(error) : fail(codeOf(error))),
     };
     agent.dispatch(request as Dispatcher.DispatchOptions, handler);
   });
 }
 
-const maxBytesOf = ({ statusCode }: HttpResponse): number =>
-  statusCode > 299 ? MAX_ERROR_BODY_BYTES : MAX_BODY_BYTES;
+/** Nothing more is sent or read; a handler is told of it as of an error. */
+const leave = (controller: Dispatcher.DispatchController | undefined): void =>
+  controller?.abort(new Error('not wanted any more'));
 
-const wholeOf = (chunks: Buffer[]): Buffer => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+const isFailure = ({ statusCode }: HttpResponse): boolean => statusCode > 299;
+
+const maxBytesOf = (response: HttpResponse): number =>
+  isFailure(response) ? MAX_ERROR_BODY_BYTES : MAX_BODY_BYTES;
 
 /** Enough to show what it was; the rest need not live on in an error. */
 function firstOf(chunks: Buffer[]): Buffer {
@@ -274,7 +272,7 @@ async function readEncoded(
     const kept = isCut ? firstOf([decoded]) : decoded;
     return { ...response, headers, isCut, body: textOf(kept, { ...response, isCut }) };
   }
-  if (response.statusCode > 299) {
+  if (isFailure(response)) {
     return response;
   }
   const shown = encoding.slice(0, MAX_SHOWN_ENCODING);
@@ -287,10 +285,11 @@ async function readEncoded(
 }
 
 /** What succeeds is JSON, which is UTF-8 whatever its header says; of an error the header may be right. */
-function textOf(bytes: Buffer, { statusCode, headers, isCut }: HttpResponse): string {
+function textOf(bytes: Buffer, response: HttpResponse): string {
+  const { headers, isCut } = response;
   const marked = BYTE_ORDERS[bytes.toString('hex', 0, 2)];
-  const named = statusCode > 299 ? CHARSET.exec(String(headers['content-type']))?.[1] : undefined;
-  const utf8 = marked === undefined && named !== undefined ? readUtf8(bytes, isCut) : undefined;
+  const named = isFailure(response) ? CHARSET.exec(String(headers['content-type']))?.[1] : undefined;
+  const utf8 = named !== undefined ? readUtf8(bytes, isCut) : undefined;
   return utf8 ?? decoderOf(marked ?? named).decode(bytes, { stream: isCut });
 }
 

@@ -1,6 +1,7 @@
 // One HTTP exchange with real servers: what is collected, what is cut, and what a fault is called.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
@@ -8,6 +9,7 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } 
 import type { ServiceError } from '../../src/errors.ts';
 import { NetworkError } from '../../src/rest/faults.ts';
 import { HttpAgent, type HttpRequest } from '../../src/rest/http.ts';
+import { heldOf } from '../memory.ts';
 import { startServer, type TestServer } from './server.ts';
 
 const MB = 1024 * 1024;
@@ -83,6 +85,11 @@ describe('HTTP exchange', () => {
     ['a mark of the other byte order', 'text/plain', Buffer.from('\ufeffü 🏢', 'utf16le').swap16()],
     ['no charset that there is', 'text/plain; charset=utf-99', Buffer.from('ü 🏢')],
     ['no charset', 'text/plain', Buffer.from('ü 🏢')],
+    [
+      'the mark of its byte order, whatever its charset',
+      'x; charset=utf-8',
+      Buffer.from('\ufeffü 🏢', 'utf16le'),
+    ],
   ] as const) {
     it(`reads an error by ${name}`, async () => {
       server.answer = (_, response) => response.writeHead(500, { 'content-type': type }).end(body);
@@ -113,6 +120,12 @@ describe('HTTP exchange', () => {
     });
   }
 
+  it('shows what it can of an error whose charset nobody knows and that is not in UTF-8', async () => {
+    const type = { 'content-type': 'text/plain; charset=utf-99' };
+    server.answer = (_, response) => response.writeHead(500, type).end(Buffer.from('pä', 'latin1'));
+    assert.equal((await agent.send(request())).body, 'p\ufffd');
+  });
+
   it('leaves out half a character where it cuts a body', async () => {
     for (const [type, long, text] of [
       ['text/plain', Buffer.from(`x${'ü'.repeat(40_000)}`), `x${'ü'.repeat(32 * 1024 - 1)}`],
@@ -128,8 +141,11 @@ describe('HTTP exchange', () => {
     const type = { 'content-type': 'application/json; charset=iso-8859-1' };
     server.answer = (_, response) => response.writeHead(400, type).end(Buffer.from('"ü"', 'latin1'));
     assert.equal((await agent.send(request())).body, '"ü"');
-    server.answer = (_, response) => response.writeHead(200, type).end('"ü"');
-    assert.equal((await agent.send(request())).body, '"ü"');
+    for (const status of [200, 299]) {
+      // JSON may have these characters, which look like those of another charset.
+      server.answer = (_, response) => response.writeHead(status, type).end('"ü\x7f"');
+      assert.equal((await agent.send(request())).body, '"ü\x7f"');
+    }
   });
 
   for (const [encoding, compress] of [
@@ -162,6 +178,20 @@ describe('HTTP exchange', () => {
       assert.deepEqual([cut.body.slice(0, 6), cut.isCut], ['start ', true]);
     });
   }
+
+  it('keeps a compressed body as long as one that is not, and reads it by its charset', async () => {
+    const type = 'text/plain; charset=iso-8859-1';
+    const headers = { 'content-encoding': 'gzip', 'content-type': type };
+    for (const [status, text] of [
+      [500, 'ä'.repeat(64 * 1024)],
+      [299, ' '.repeat(16 * MB)],
+    ] as const) {
+      const bytes = gzipSync(Buffer.from(text, 'latin1'));
+      server.answer = (_, response) => response.writeHead(status, headers).end(bytes);
+      const { body, isCut } = await agent.send(request());
+      assert.deepEqual([body === text, isCut], [true, false]);
+    }
+  });
 
   it('decompresses no more of a body than it can keep', async () => {
     const bomb = gzipSync(Buffer.alloc(40 * MB, 0x20));
@@ -222,13 +252,16 @@ describe('HTTP exchange', () => {
       return agent.send(request());
     };
     const host = new URL(server.url).host;
-    for (const encoding of ['zstd', 'gzip', 'constructor', 'gzip, br', 'x'.repeat(60)]) {
-      await assert.rejects(answer(200, encoding, bytes), {
+    for (const encoding of ['zstd', 'gzip', 'br', 'constructor', 'gzip, br', 'x'.repeat(60)]) {
+      await assert.rejects(answer(299, encoding, bytes), {
         code: 'BAD_RESPONSE',
+        cause: { body: '' },
         message: `what ${host} answered cannot be read: it is encoded as ${encoding.slice(0, 50)}, which nobody had asked for`,
       });
       assert.deepEqual((await answer(500, encoding, bytes)).body, '');
       assert.deepEqual((await answer(200, encoding, '{"a":1}')).body, '{"a":1}');
+      // As one byte of Brotli it is an empty text.
+      assert.deepEqual((await answer(200, encoding, ';')).body, encoding === 'br' ? '' : ';');
       assert.deepEqual((await answer(200, encoding, '')).body, '');
     }
   });
@@ -290,6 +323,21 @@ describe('HTTP exchange', () => {
     }
     assert.ok(timers() < before + 10, `${timers()} timers`);
     assert.equal(getEventListeners(signal, 'abort').length, 0);
+  });
+
+  it('lets go of the connections that have ended', async () => {
+    const sockets: WeakRef<Socket>[] = [];
+    const note = (message: unknown) => sockets.push(new WeakRef((message as { socket: Socket }).socket));
+    server.answer = (_, response) => response.writeHead(200, { connection: 'close' }).end();
+    subscribe('net.client.socket', note);
+    for (let time = 0; time < 20; time++) {
+      await agent.send(request());
+    }
+    unsubscribe('net.client.socket', note);
+    await new Promise(setImmediate);
+    assert.equal(sockets.length, 20);
+    const held = heldOf(sockets).length;
+    assert.ok(held < 5, `${held} are held`);
   });
 
   it('sends nothing of what was stopped while it waited for a connection', async () => {
