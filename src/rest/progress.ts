@@ -107,10 +107,14 @@ function isChosen(device: { id: unknown }): boolean {
 
 const digestOf = (text: string): string => createHash('sha1').update(text).digest('base64');
 
-/** Bits of the filters; each takes one id per 16 bits before the next one begins, the last one takes all that follow. */
-const FILTER_SIZES = [2 ** 16, 2 ** 20, 2 ** 25];
-const BITS_PER_ID = 16;
-const BITS_SET = 4;
+/** Bits of each filter, and the ids that it takes before the next one begins. */
+const FILTERS = [
+  { bits: 2 ** 16, ids: 2 ** 12 },
+  { bits: 2 ** 20, ids: 2 ** 16 },
+  { bits: 2 ** 25, ids: Number.POSITIVE_INFINITY },
+] as const;
+/** Of an id four bits are set, so many of its steps behind the first. */
+const STEPS = [0, 1, 2, 3] as const;
 
 /**
  * Which ids have come, as Bloom filters of growing size: 4.3 MB at most. A known id is never taken for new. A new one is
@@ -128,10 +132,10 @@ class IdFilter {
     if (this.#filters.some((bits) => hasAll(bits, hash, step))) {
       return false;
     }
-    const size = FILTER_SIZES[this.#filters.length];
-    if (this.#room === 0 && size !== undefined) {
-      this.#filters.push(new Uint8Array(size / 8));
-      this.#room = size / BITS_PER_ID;
+    if (this.#room === 0) {
+      const { bits, ids } = FILTERS[this.#filters.length]!;
+      this.#filters.push(new Uint8Array(bits / 8));
+      this.#room = ids;
     }
     this.#room--;
     setAll(this.#filters.at(-1) as Uint8Array, hash, step);
@@ -141,8 +145,8 @@ class IdFilter {
 
 function hasAll(bits: Uint8Array, hash: number, step: number): boolean {
   const mask = bits.length * 8 - 1;
-  for (let i = 0; i < BITS_SET; i++) {
-    const at = (hash + i * step) & mask;
+  for (const steps of STEPS) {
+    const at = (hash + steps * step) & mask;
     if (((bits[at >>> 3] as number) & (1 << (at & 7))) === 0) {
       return false;
     }
@@ -152,8 +156,8 @@ function hasAll(bits: Uint8Array, hash: number, step: number): boolean {
 
 function setAll(bits: Uint8Array, hash: number, step: number): void {
   const mask = bits.length * 8 - 1;
-  for (let i = 0; i < BITS_SET; i++) {
-    const at = (hash + i * step) & mask;
+  for (const steps of STEPS) {
+    const at = (hash + steps * step) & mask;
     bits[at >>> 3] = (bits[at >>> 3] as number) | (1 << (at & 7));
   }
 }

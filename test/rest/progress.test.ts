@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { ListProgress } from '../../src/rest/progress.ts';
 import type { Device } from '../../src/rest/types.ts';
 import { itAtScale } from '../at-scale.ts';
+import { usedBuffers } from '../memory.ts';
 
 const devicesOf = (first: number, count: number): Device[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -117,11 +118,13 @@ describe('device list without an end', () => {
   }
 
   it('is known by a token that came up to 10 000 pages before', () => {
-    const tokenAt = (page: number) => `t${page % 10_000}`;
-    assert.deepEqual(
-      refusedAt(20_000, (page) => devicesOf(page, 1), tokenAt),
-      [10_001, 'tokenRepeats'],
-    );
+    for (const first of [1, 5_000]) {
+      const tokenAt = (page: number) => `t${page < first ? -page : page % 10_000}`;
+      assert.deepEqual(
+        refusedAt(20_000, (page) => devicesOf(page, 1), tokenAt),
+        [first + 10_000, 'tokenRepeats'],
+      );
+    }
   });
 
   it('is known by its devices when more tokens come round than are remembered', () => {
@@ -159,6 +162,19 @@ describe('device list that goes on', () => {
     }
   });
 
+  it('may have long pages whose devices have ids of one ending, whatever that is', () => {
+    for (const ending of '01234567') {
+      const devicesAt = (page: number) =>
+        Array.from({ length: 100 }, (_, index) => ({ id: `${page * 100 + index}-${ending}` }));
+      assert.equal(refusedAt(20, devicesAt), undefined);
+      assert.equal(
+        refusedAt(20, (page) => [{} as never, ...devicesAt(page)]),
+        undefined,
+        'one without an id',
+      );
+    }
+  });
+
   it('may end with a page of known devices, and with a token that it had before', () => {
     const progress = new ListProgress();
     for (let page = 0; page < 10; page++) {
@@ -185,14 +201,25 @@ describe('device list that goes on', () => {
     assert.ok(faults <= 2, String(faults));
   });
 
-  it('takes little memory while it is short', () => {
-    const before = process.memoryUsage().arrayBuffers;
-    assert.equal(
-      refusedAt(20, (page) => devicesOf(page * 100, 100)),
-      undefined,
-    );
-    assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 1024);
-  });
+  for (const [pages, length, step] of [
+    [60, 63, 1],
+    [450, 64, 1],
+    // Ids that end in the same digit.
+    [450, 64, 16],
+  ] as const) {
+    it(`takes little memory while it is short: ${pages} pages of ${length} devices, each ${step} behind the other`, () => {
+      const devicesAt = (page: number) =>
+        Array.from({ length }, (_, index) => devicesOf((page * length + index) * step, 1)[0]!);
+      const before = usedBuffers();
+      const progress = new ListProgress();
+      for (let page = 0; page < pages; page++) {
+        assert.equal(progress.add({ devices: devicesAt(page), nextToken: `t${page}` }), undefined);
+      }
+      const taken = usedBuffers() - before;
+      assert.ok(taken < 64 * 1024, String(taken));
+      assert.equal(progress.add({ devices: [], nextToken: undefined }), undefined);
+    });
+  }
 
   itAtScale('may have a million devices, ten to a page, in less than 8 MB', () => {
     const before = process.memoryUsage().arrayBuffers;
