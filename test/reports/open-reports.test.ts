@@ -24,6 +24,7 @@ describe('reports that are open', () => {
     for (const reports of open.splice(0)) {
       reports.handOver();
     }
+    mock.restoreAll();
     mock.timers.reset();
   });
 
@@ -463,6 +464,43 @@ describe('reports that are open', () => {
     assert.equal(receive('t', undefined, { isResent: true }).id === 'undefined', false);
   });
 
+  it('cost no more memory with each connection that is lost', () => {
+    const { reports, receive } = start();
+    for (let n = 0; n < 1_000; n++) {
+      receive('t');
+    }
+    reports.connected('broker', true);
+    const before = usedMemory();
+    for (let loss = 0; loss < 100; loss++) {
+      reports.connected('broker', true);
+    }
+    const taken = usedMemory() - before;
+    assert.ok(taken < 300_000, `${taken} bytes`);
+    assert.equal(receive('t', undefined, { isResent: true }).isKept, true);
+  });
+
+  it('keep a timer only while there are some', () => {
+    const begun = mock.method(globalThis, 'setInterval');
+    const ended = mock.method(globalThis, 'clearInterval');
+    const timers = () => {
+      const past = new Set<unknown>(ended.mock.calls.map(({ arguments: [timer] }) => timer));
+      return begun.mock.calls.filter(({ result }) => !past.has(result)).length;
+    };
+    const { reports, receive, pass } = start();
+    assert.equal(timers(), 0);
+    const ids = [receive('t').id, receive('u').id];
+    reports.confirm(ids[0]!);
+    pass(TICK_MS);
+    assert.equal(timers(), 1);
+    reports.confirm(ids[1]!);
+    pass(TICK_MS);
+    assert.equal(timers(), 0);
+    receive('v');
+    assert.equal(timers(), 1);
+    reports.handOver();
+    assert.equal(timers(), 0);
+  });
+
   it('cost a node that is deployed nothing where they are of others', () => {
     const { reports, confirmer, receive } = start();
     const count = 20_000;
@@ -806,14 +844,21 @@ describe('reports that are open', () => {
       before.receive('open');
       const stored = before.receive('stored', undefined, { mustWait: true });
       before.reports.confirm(stored.id);
+      before.receive('lost', undefined, { isLost: true, isOpened: false });
       before.reports.handOver();
       assert.deepEqual([before.reports.unconfirmed, before.reports.isConfirming], [[], false]);
+      // What these have confirmed nobody can know again.
+      for (let service = 0; service < 101; service++) {
+        const { reports, receive } = start();
+        reports.confirm(receive('stored', undefined, { mustWait: true }).id);
+        reports.handOver();
+      }
       const after = follow(keptSessions);
       assert.equal(after.reports.isUnused, false);
-      for (const topic of ['stored', 'open']) {
+      for (const topic of ['stored', 'lost', 'open']) {
         after.receive(topic, undefined, { isResent: true });
       }
-      assert.deepEqual([after.given, after.acknowledged], [['open'], ['stored']]);
+      assert.deepEqual([after.given, after.acknowledged], [['open'], ['stored', 'lost']]);
     });
 
     it('come anew where one of them has the content of what was confirmed', () => {
