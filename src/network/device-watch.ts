@@ -200,6 +200,9 @@ export class DeviceWatch implements WatchedChecker {
     if (entry.state !== device) {
       entry.state = device;
     }
+    if (entry.chosenBy !== gateway.id && this.#scope.isOwnGateway(gateway.id)) {
+      entry.chosenBy = gateway.id;
+    }
     this.#followed.heard(gateway.id);
     if (entry.kind === 'device' || !this.#scope.watchesGateways) {
       this.#judge.heard(entry);
@@ -253,13 +256,24 @@ export class DeviceWatch implements WatchedChecker {
     this.#context.gateways.recall(id, wasThere ? this.#context.now() : undefined, intervalMs);
   }
 
+  /** A gateway that was taken away before the start, and not heard since. */
+  recallForgotten(id: string): void {
+    this.#scope.forgetGateway(id);
+  }
+
   /** Takes one of a store. @param silentMs for so long it was silent already */
   restore(
     id: string,
     kind: Presence['kind'],
     stored: Pick<
       Watched,
-      'storedGateway' | 'storedMainGateway' | 'storedIntervalMs' | 'isExpected' | 'wasAlone' | 'alarms'
+      | 'chosenBy'
+      | 'storedGateway'
+      | 'storedMainGateway'
+      | 'storedIntervalMs'
+      | 'isExpected'
+      | 'wasAlone'
+      | 'alarms'
     >,
     silentMs: number,
   ): void {
@@ -268,6 +282,7 @@ export class DeviceWatch implements WatchedChecker {
       return;
     }
     this.#setKind(entry, kind);
+    entry.chosenBy = stored.chosenBy;
     entry.storedGateway = stored.storedGateway;
     entry.storedMainGateway = stored.storedMainGateway;
     entry.storedIntervalMs = stored.storedIntervalMs;
@@ -304,10 +319,10 @@ export class DeviceWatch implements WatchedChecker {
 
   #continued(before: Watched, goesOn: boolean): Partial<Watched> {
     const { state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs } = before;
-    const { since, hearings, isKnown, isExpected, wasAlone } = before;
+    const { chosenBy, since, hearings, isKnown, isExpected, wasAlone } = before;
     return {
       ...{ state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs },
-      ...{ hearings, isKnown, isExpected, wasAlone },
+      ...{ chosenBy, hearings, isKnown, isExpected, wasAlone },
       since: goesOn || before.alarms.some(isOfSilence) ? since : this.#context.now(),
     };
   }

@@ -22,6 +22,8 @@ interface StoredDevice {
   id: string;
   kind: Watched['kind'];
   gateway?: string;
+  /** Instead of `gateway`: by which it belongs to the watch, though that was taken away. */
+  taken?: string;
   /** That brings most of its reports, where that is another one. */
   main?: string;
   /** As `interval`, of a gateway whose own silence is not watched. */
@@ -96,8 +98,9 @@ export function hasSilences(watch: KeptWatch, since: number): boolean {
 }
 
 function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
-  const { id, kind, alarms } = entry;
+  const { id, kind, alarms, chosenBy } = entry;
   const gateway = kind === 'gateway' ? undefined : watch.gatewayOf(entry);
+  const isTaken = kind === 'device' && chosenBy !== undefined && watch.forgotten.has(chosenBy);
   const main = gateway === undefined ? undefined : watch.mainGatewayOf(entry);
   const gatewayInterval = gateway === undefined ? undefined : watch.gatewayIntervalMs(gateway);
   const silent = Math.round(watch.silentMs(entry));
@@ -107,6 +110,7 @@ function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
     id,
     kind,
     ...(gateway !== undefined && { gateway }),
+    ...(isTaken && gateway === undefined && { taken: chosenBy }),
     ...(main !== undefined && main !== gateway && { main }),
     ...(gatewayInterval !== undefined && { gatewayInterval: Math.round(gatewayInterval) }),
     ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),
@@ -147,6 +151,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
       id,
       kind,
       gateway,
+      taken,
       main,
       gatewayInterval,
       alone,
@@ -161,6 +166,11 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     }
     const storedGateway = parseMac(gateway);
     const storedMainGateway = parseMac(main) ?? storedGateway;
+    const takenGateway = parseMac(taken);
+    if (takenGateway !== undefined) {
+      watch.recallForgotten(takenGateway);
+    }
+    const chosenBy = storedGateway ?? takenGateway;
     const storedIntervalMs = isPositive(interval) ? interval : undefined;
     const alarms = fromStored(active, now);
     const known = kind === 'gateway' ? mac : storedGateway;
@@ -184,7 +194,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     watch.restore(
       mac,
       kind,
-      { storedGateway, storedMainGateway, storedIntervalMs, isExpected, wasAlone, alarms },
+      { chosenBy, storedGateway, storedMainGateway, storedIntervalMs, isExpected, wasAlone, alarms },
       wasSilentMs,
     );
   }

@@ -78,9 +78,11 @@ export class WatchScope {
     if (own !== undefined) {
       return own;
     }
-    const other = this.#remembered(entry.storedGateway ?? gatewayOf(entry));
     // By one outside, what is not listed would not belong here any more after a restart.
-    return other !== undefined && this.isOutside(other) && !this.isListed(entry.id) ? undefined : other;
+    const isNone = (gateway: string) =>
+      this.isListed(entry.id) ? this.#forgotten.has(gateway) : this.isOutside(gateway);
+    const others = [entry.chosenBy, entry.storedGateway, gatewayOf(entry)];
+    return others.find((gateway) => gateway !== undefined && !isNone(gateway));
   }
 
   /** Where a condition of it is told to be: one that passes, where any has heard it. */
@@ -128,7 +130,7 @@ export class WatchScope {
   }
 
   /** Whether it still passes; while the labels are not known nobody can tell. */
-  isChosen({ id, kind, state, storedGateway, storedMainGateway, alarms }: Watched): boolean {
+  isChosen({ id, kind, state, chosenBy, storedGateway, storedMainGateway, alarms }: Watched): boolean {
     if (this.#devices.has(id) || (kind === 'device' && this.hasDevices)) {
       return this.#devices.has(id);
     }
@@ -140,7 +142,9 @@ export class WatchScope {
       return isNeeded && this.isOwnGateway(id);
     }
     const heard = state?.links.map(({ gateway }) => gateway) ?? [];
-    const heardBy = [...heard, storedGateway, storedMainGateway].filter((gateway) => gateway !== undefined);
+    // Of the links one that was not heard for long may be gone.
+    const known = [...heard, chosenBy, storedGateway, storedMainGateway];
+    const heardBy = known.filter((gateway) => gateway !== undefined);
     return heardBy.length === 0 || heardBy.some((gateway) => this.isOwnGateway(gateway));
   }
 }

@@ -46,6 +46,8 @@ export interface Watched extends Scheduled, Linked<Watched> {
   /** What was heard; undefined: nothing yet. Of a gateway: its own reports. */
   state: Readonly<DeviceState> | undefined;
   gatewayState: Readonly<GatewayState> | undefined;
+  /** The last gateway of the watch that has heard it, also before the start, or where that was taken away since. */
+  chosenBy: string | undefined;
   /** Since then silence counts. */
   since: number;
   /** It is listed, carries a label, or was known before the start: it is missed also when it was never heard. */
@@ -120,6 +122,7 @@ export function newWatched(
     watch,
     state: undefined,
     gatewayState: undefined,
+    chosenBy: undefined,
     since,
     isExpected: false,
     storedGateway: undefined,

@@ -1304,6 +1304,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'network/watch-scope': 'hears it through that one, too',
       },
+    'Such a device stays watched, over deploys and restarts as well, as long as the gateway of the watch that heard it last is one of *Gateways* or carries a label, even where that was taken away.':
+      {
+        'network/watch-moved': [
+          'goes on with what it has told of it over a deploy, and tells its return',
+          'goes on so over a restart and a deploy after it',
+          'goes on so over restarts and deploys',
+          'tells nothing of it when another gateway gets the label, and its end when its own loses it',
+        ],
+      },
     '**The usual interval.** The usual interval is the longest pause that came twice in about a day, so that neither a burst nor a busy day hides quiet hours, and a single failure is no habit.':
       {
         'network/watch-habits': [

@@ -196,6 +196,18 @@ describe('whom a watch looks after', () => {
       assert.equal(scope.gatewayOf(entry), undefined);
     });
 
+    it('that has heard them last of those of the watch, though others have taken its place since', () => {
+      const scope = scopeOf({ gateways: [G, OTHER] });
+      hear(G2);
+      assert.equal(scope.gatewayOf(entryOf(D, { chosenBy: OTHER, storedGateway: G })), OTHER);
+      scope.forgetGateway(OTHER);
+      assert.equal(scope.gatewayOf(entryOf(D, { chosenBy: OTHER, storedGateway: G })), G);
+      assert.equal(scope.gatewayOf(entryOf(D, { chosenBy: OTHER })), undefined);
+      const listed = scopeOf({ gateways: [OTHER], devices: [D] });
+      listed.forgetGateway(OTHER);
+      assert.equal(listed.gatewayOf(entryOf(D, { chosenBy: OTHER })), G2);
+    });
+
     it('outside only where they are listed, or nothing is known of the labels', () => {
       hear(G2);
       assert.equal(scopeOf({ gateways: [G] }).gatewayOf(entryOf()), undefined);
@@ -285,6 +297,8 @@ describe('whom a watch looks after', () => {
       hear(G2);
       assert.equal(scope.isChosen(entryOf()), false);
       assert.equal(scope.isChosen(entryOf(D, { storedGateway: G })), true);
+      assert.equal(scope.isChosen(entryOf(D, { chosenBy: G })), true);
+      assert.equal(scope.isChosen(entryOf(D, { chosenBy: G2 })), false);
       assert.equal(scope.isChosen(entryOf(D, { storedMainGateway: G })), true);
       assert.equal(scope.isChosen(entryOf(E, { storedGateway: G2 })), false);
       hear(G);

@@ -1,0 +1,139 @@
+// A device that only gateways outside of its watch hear any more: it goes on to belong there.
+import assert from 'node:assert/strict';
+import type { OpenWatch } from '../../src/network/device-watches.ts';
+import type { WatchSettings } from '../../src/network/watch-context.ts';
+import { D, deviceAt, G, G2, MINUTE, S, SETTINGS, World } from './watched-world.ts';
+
+/** More than a device has links: that of its own gateway is left out. */
+const NODES = 20;
+const OTHERS = [G, G2].flatMap((gateway, i) =>
+  [2, 3].map((n) => ({ gateway, device: deviceAt(10 * i + n) })),
+);
+const TAKES: Record<string, Partial<WatchSettings>> = {
+  lists: { gateways: [G] },
+  labels: { labels: ['L'] },
+};
+
+for (const [name, take] of Object.entries(TAKES)) {
+  describe(`a watch by ${name} whose device was carried to where many nodes of another gateway hear it`, () => {
+    let world: World;
+    let watch: OpenWatch;
+    let told: string[];
+
+    beforeEach(() => {
+      world = new World();
+      told = [];
+      open();
+      world.run(10 * MINUTE, 30 * S, [{}, ...OTHERS]);
+      for (let i = 0; i < 2 * NODES; i++) {
+        const parent = (0xe00000000000 + (i % NODES)).toString(16);
+        world.hear('rssi', { parent, rssi: -60 }, { gateway: G2 });
+        world.run(30 * S, 30 * S, [{ gateway: G2 }, ...OTHERS]);
+      }
+      assert.equal(
+        world.network.device(D)?.links.some(({ gateway }) => gateway === G),
+        false,
+      );
+      world.run(5 * MINUTE, 30 * S, OTHERS);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
+    function open(): void {
+      watch = world.watches.open(
+        'n',
+        { ...SETTINGS, silentAfter: 120, ...take },
+        {
+          changed: ({ condition, active, device }) =>
+            void told.push(`${active ? '+' : '-'}${condition} ${device}`),
+          counted() {},
+          full() {},
+          follow() {},
+        },
+      );
+      watch.setLabelled(new Set([G]));
+    }
+
+    const heads = () => told.splice(0);
+
+    function deploy(): void {
+      world.watches.setPaused(true);
+      watch.close(true);
+      open();
+      world.watches.setPaused(false, () => true);
+    }
+
+    function restart(): void {
+      const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(100)));
+      world.startAnew();
+      open();
+      world.watches.restore(stored);
+      world.listen(true);
+      world.watches.setPaused(false, () => true);
+    }
+
+    function returns(): void {
+      assert.deepEqual([heads(), watch.counts], [[], { watched: 4, active: 1 }]);
+      world.run(MINUTE, 30 * S, [{ gateway: G2 }, ...OTHERS]);
+      assert.deepEqual([heads(), watch.counts], [[`-silent ${D}`], { watched: 4, active: 0 }]);
+    }
+
+    it('goes on with what it has told of it over a deploy, and tells its return', () => {
+      deploy();
+      world.run(MINUTE, 30 * S, OTHERS);
+      returns();
+    });
+
+    it('goes on so over a restart and a deploy after it', () => {
+      restart();
+      world.run(MINUTE, 30 * S, OTHERS);
+      deploy();
+      returns();
+      deploy();
+      world.run(5 * MINUTE, 30 * S, OTHERS);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
+    describe('and whose own gateway was taken away after that', () => {
+      const others = OTHERS.filter(({ gateway }) => gateway === G2);
+      const live = () => world.run(5 * MINUTE, 30 * S, [{ gateway: G2 }, ...others]);
+
+      beforeEach(() => {
+        watch.forget(G);
+        live();
+        assert.deepEqual(heads(), [`-silent ${D}`]);
+      });
+
+      it('goes on so over restarts and deploys', () => {
+        for (let times = 0; times < 2; times++) {
+          restart();
+          live();
+          deploy();
+          live();
+        }
+        heads();
+        world.run(4 * MINUTE, 30 * S, others);
+        assert.deepEqual(heads(), [`+silent ${D}`]);
+      });
+
+      it('waits for that one after no restart', () => {
+        restart();
+        live();
+        restart();
+        heads();
+        world.run(4 * MINUTE, 30 * S, others);
+        assert.deepEqual(heads(), [`+silent ${D}`]);
+      });
+    });
+
+    if (take.labels) {
+      it('tells nothing of it when another gateway gets the label, and its end when its own loses it', () => {
+        watch.setLabelled(new Set([G, 'c0141f68fc3f']));
+        assert.deepEqual(heads(), []);
+        watch.setLabelled(new Set([]));
+        assert.deepEqual(heads(), [`-silent ${D}`]);
+        world.run(MINUTE, 30 * S, [{ gateway: G2 }, ...OTHERS]);
+        assert.deepEqual([heads(), watch.counts.watched], [[], 0]);
+      });
+    }
+  });
+}
