@@ -17,7 +17,7 @@ import type {
 import { WatchJudge } from './watch-judge.ts';
 import { WatchMembers } from './watch-members.ts';
 import { WatchScope } from './watch-scope.ts';
-import { type Alarm, isOfSilence, type Watched, type WatchedChecker } from './watched.ts';
+import { type Alarm, isOfSilence, type StoredWatched, type Watched, type WatchedChecker } from './watched.ts';
 
 /** With more of them, finding the first conditions costs what is worth keeping. */
 const MANY_WATCHED = 10_000;
@@ -38,8 +38,6 @@ export class DeviceWatch implements WatchedChecker {
   readonly #followed: FollowedGateways;
   /** What counts when flows run again. */
   #labelledLater: ReadonlySet<string> | undefined;
-  /** Of a store, whose gateways carry no label any more. */
-  #leavesLater: Watched[] = [];
 
   constructor(context: WatchContext, settings: WatchSettings, listener: WatchListener) {
     this.#context = context;
@@ -78,6 +76,7 @@ export class DeviceWatch implements WatchedChecker {
       entries: this.entries,
       left: this.#members.left,
       forgotten: this.#scope.forgotten,
+      untold: this.#alarms.untold,
       gatewayOf: (entry) => this.#scope.gatewayOf(entry),
       mainGatewayOf: (entry) => this.#scope.mainGatewayOf(entry),
       gatewayIntervalMs: (id) =>
@@ -112,7 +111,6 @@ export class DeviceWatch implements WatchedChecker {
     }
     const entry = this.entries.get(id);
     if (entry) {
-      this.#alarms.tellEnds(entry);
       this.#members.remove(entry);
       this.#context.changed();
       this.#listener.counted();
@@ -132,8 +130,8 @@ export class DeviceWatch implements WatchedChecker {
     if (added === undefined) {
       return;
     }
-    for (const entry of [...this.entries.values()]) {
-      this.#leaveUnlessChosen(entry);
+    for (const entry of [...this.entries.values()].filter((one) => !this.#scope.isChosen(one))) {
+      this.#leave(entry);
     }
     for (const before of this.#members.takeBack((one) => this.#scope.isChosen(one))) {
       this.#resume(before, false);
@@ -152,21 +150,20 @@ export class DeviceWatch implements WatchedChecker {
 
   /** The flows run. */
   resumed(): void {
+    this.#alarms.resumed();
     const labelled = this.#labelledLater;
     this.#labelledLater = undefined;
     if (labelled) {
       this.setLabelled(labelled);
     }
-    for (const entry of this.#leavesLater.splice(0)) {
-      this.#leaveUnlessChosen(entry);
-    }
   }
 
-  /** What was told of it ends. */
-  #leaveUnlessChosen(entry: Watched): void {
-    if (this.entries.get(entry.id) === entry && !this.#scope.isChosen(entry)) {
-      this.#alarms.tellEnds(entry);
+  /** Where there are labels it may come back with one. */
+  #leave(entry: Watched): void {
+    if (this.#settings.labels.length > 0) {
       this.#members.leave(entry);
+    } else {
+      this.#members.remove(entry);
     }
   }
 
@@ -237,7 +234,8 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   /** Goes on with what was watched before under the same name. */
-  takeOver({ filter, entries, left, forgotten, hasMissedReports }: KeptWatch): void {
+  takeOver({ filter, entries, left, forgotten, untold, hasMissedReports }: KeptWatch): void {
+    this.#alarms.takeOver(untold);
     const isSame = filter === this.#scope.filter;
     for (const id of forgotten) {
       this.#scope.forgetGateway(id);
@@ -265,16 +263,7 @@ export class DeviceWatch implements WatchedChecker {
   restore(
     id: string,
     kind: Presence['kind'],
-    stored: Pick<
-      Watched,
-      | 'chosenBy'
-      | 'storedGateway'
-      | 'storedMainGateway'
-      | 'storedIntervalMs'
-      | 'isExpected'
-      | 'wasAlone'
-      | 'alarms'
-    >,
+    { isExpected, alarms, ...known }: StoredWatched,
     silentMs: number,
   ): void {
     const entry = this.#members.need(id, kind);
@@ -282,17 +271,13 @@ export class DeviceWatch implements WatchedChecker {
       return;
     }
     this.#setKind(entry, kind);
-    entry.chosenBy = stored.chosenBy;
-    entry.storedGateway = stored.storedGateway;
-    entry.storedMainGateway = stored.storedMainGateway;
-    entry.storedIntervalMs = stored.storedIntervalMs;
-    entry.wasAlone = stored.wasAlone;
-    entry.isExpected ||= stored.isExpected;
+    Object.assign(entry, known);
+    entry.isExpected ||= isExpected;
     entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs));
     if (entry.isExpected) {
       this.#members.keep(entry);
     }
-    this.#restoreAlarms(entry, stored.alarms, this.#settings.labels.length > 0);
+    this.#restoreAlarms(entry, alarms);
     this.#listener.counted();
   }
 
@@ -305,6 +290,7 @@ export class DeviceWatch implements WatchedChecker {
   #resume(before: Watched, goesOn: boolean): void {
     const entry = this.#members.need(before.id, before.kind);
     if (entry === undefined) {
+      this.#alarms.tellEnds(before);
       return;
     }
     const { isExpected } = entry;
@@ -327,17 +313,12 @@ export class DeviceWatch implements WatchedChecker {
     };
   }
 
-  /** @param hasLabels what was told ends where its gateways have lost their labels */
-  #restoreAlarms(entry: Watched, alarms: readonly Alarm[], hasLabels = false): void {
+  #restoreAlarms(entry: Watched, alarms: readonly Alarm[]): void {
     this.#alarms.restore(entry, alarms, this.#settings.conditions);
     if (this.#scope.isChosen(entry)) {
       this.#followed.followThoseOf(entry);
-    } else if (!hasLabels) {
-      this.#members.remove(entry);
-    } else if (this.#context.schedule.isPaused) {
-      this.#leavesLater.push(entry);
     } else {
-      this.#leaveUnlessChosen(entry);
+      this.#leave(entry);
     }
   }
 

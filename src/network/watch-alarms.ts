@@ -20,6 +20,8 @@ export class WatchAlarms {
   readonly #listener: WatchListener;
   readonly #scope: WatchScope;
   #needing = 0;
+  /** What flows that are being replaced would not have received. */
+  #untold: ConditionChange[] = [];
 
   constructor(context: WatchContext, listener: WatchListener, scope: WatchScope) {
     this.#context = context;
@@ -30,6 +32,25 @@ export class WatchAlarms {
   /** How many need somebody. */
   get needing(): number {
     return this.#needing;
+  }
+
+  /** What is told when flows run again. */
+  get untold(): readonly ConditionChange[] {
+    return this.#untold;
+  }
+
+  /** Goes on with what the watch before could not tell any more. */
+  takeOver(untold: readonly ConditionChange[]): void {
+    this.#untold = [...untold, ...this.#untold];
+  }
+
+  /** The flows run. */
+  resumed(): void {
+    const untold = this.#untold;
+    this.#untold = [];
+    for (const change of untold) {
+      this.#send(change);
+    }
   }
 
   /** What has been told and is not over, the oldest first. */
@@ -92,27 +113,33 @@ export class WatchAlarms {
     }
   }
 
-  /** It is not watched any more; `forget` follows. */
-  tellEnds(entry: Watched): void {
-    for (const alarm of entry.alarms) {
+  /** They are not watched any more. */
+  tellEnds(entry: Watched, alarms: readonly Alarm[] = entry.alarms): void {
+    for (const alarm of alarms) {
       if (alarm.isTold) {
         this.#tell(entry, alarm, false);
       }
     }
   }
 
-  /** It is not watched any more, and nothing is told of it. */
+  /** It is not watched any more: what was told of it ends. */
   forget(entry: Watched): void {
     if (needsSomebody(entry)) {
       this.#needing--;
     }
+    this.tellEnds(entry);
   }
 
-  /** Goes on with what was told before. @param conditions that are watched */
+  /** Goes on with what was told before. @param conditions that are watched; what was told of others ends */
   restore(entry: Watched, alarms: readonly Alarm[], conditions: readonly Condition[]): void {
     const { schedule } = this.#context;
+    const isWatched = ({ condition }: Alarm) => conditions.includes(condition);
+    this.tellEnds(
+      entry,
+      alarms.filter((alarm) => !isWatched(alarm)),
+    );
     const isNew = ({ condition }: Alarm) => !entry.alarms.some((alarm) => alarm.condition === condition);
-    const restored = alarms.filter((alarm) => conditions.includes(alarm.condition) && isNew(alarm));
+    const restored = alarms.filter((alarm) => isWatched(alarm) && isNew(alarm));
     const needed = needsSomebody(entry);
     // What has begun anew and was not told yet goes on as it was.
     const told = alarms.filter(({ isTold }) => isTold);
@@ -133,9 +160,18 @@ export class WatchAlarms {
   }
 
   #tell(entry: Watched, alarm: Alarm, isActive: boolean): void {
+    const change = this.#changeOf(entry, alarm, isActive);
+    if (this.#context.schedule.isPaused) {
+      this.#untold.push(change);
+    } else {
+      this.#send(change);
+    }
+  }
+
+  #send(change: ConditionChange): void {
     this.#context.schedule.sent();
     this.#context.told();
-    this.#listener.changed(this.#changeOf(entry, alarm, isActive));
+    this.#listener.changed(change);
     this.#listener.counted();
   }
 

@@ -51,6 +51,7 @@ export class WatchMembers {
     this.#alarms.passersBy.delete(entry);
   }
 
+  /** What was told of it ends. */
   remove(entry: Watched): void {
     this.unschedule(entry);
     this.#alarms.passersBy.delete(entry);
@@ -118,7 +119,6 @@ export class WatchMembers {
     if (first === undefined) {
       return false;
     }
-    this.#alarms.tellEnds(first);
     this.remove(first);
     return true;
   }

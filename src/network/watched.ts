@@ -70,6 +70,18 @@ export interface Watched extends Scheduled, Linked<Watched> {
   waitsFor: WatchedGateway[];
 }
 
+/** What a store has of it. */
+export type StoredWatched = Pick<
+  Watched,
+  | 'chosenBy'
+  | 'storedGateway'
+  | 'storedMainGateway'
+  | 'storedIntervalMs'
+  | 'wasAlone'
+  | 'isExpected'
+  | 'alarms'
+>;
+
 /** Times are milliseconds of `performance.now()`. */
 export interface Absence {
   /** Of one that was never heard: negative infinity. */

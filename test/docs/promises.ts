@@ -1596,6 +1596,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/device-watch': 'goes on over a deploy of the node, and tells nothing twice',
         'e2e/remember': 'tell nothing twice, and tell what has ended meanwhile',
       },
+    'What a deploy takes out of the watch, a condition, a device or a gateway, ends when flows run again, and so does what has no room any more.':
+      {
+        'network/watch-deploys': [
+          'ends with a deploy that takes away a condition, once flows run, however many deploys that takes',
+          'ends with a deploy that takes away a device, once flows run, however many deploys that takes',
+          'ends with a deploy that takes away a gateway, once flows run, however many deploys that takes',
+          'ends where a deploy leaves no room for it',
+        ],
+        'network/device-watch': 'ends what a store has and its list has not',
+      },
     'What was told is in the store a second later, where the last write took more than 50 ms twenty times as long later, and after 30 seconds at the latest; a kill in between, or before such a store as *localfilesystem* has it on disk (`flushInterval`), has it told twice, or not its end.':
       {
         'network/device-watch': 'has a store hold soon what is told, and what has ended',

@@ -189,16 +189,16 @@ describe('a watch of devices', () => {
         world.watches.setPaused(true);
         world.watches.restore({ n: silent });
         watch.forget(G);
-        assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
-        world.watches.setPaused(false);
         assert.deepEqual(heads(), []);
+        world.watches.setPaused(false);
+        assert.deepEqual(heads(), [`-gateway-silent ${G}`]);
       });
 
       it('ends it when flows run', () => {
         const watch = openWith([G2]);
         world.watches.setPaused(true);
         world.watches.restore({ n: silent });
-        assert.deepEqual([heads(), watch.counts], [[], { watched: 2, active: 1 }]);
+        assert.deepEqual(heads(), []);
         world.watches.setPaused(false);
         assert.deepEqual([heads(), watch.counts], [[`-gateway-silent ${G}`], { watched: 1, active: 0 }]);
         world.watches.setPaused(true);
@@ -250,11 +250,11 @@ describe('a watch of devices', () => {
     assert.deepEqual(lastCounts, { watched: 1, active: 1 });
   });
 
-  it('drops without a word what a store has and its list has not', () => {
+  it('ends what a store has and its list has not', () => {
     const watch = open({ devices: [X] });
     const active = [{ condition: 'silent', since: TIME }];
     world.watches.restore({ n: [{ id: D, kind: 'device', active }] });
-    assert.deepEqual([watch.counts, heads()], [{ watched: 1, active: 0 }, []]);
+    assert.deepEqual([watch.counts, heads()], [{ watched: 1, active: 0 }, [`-silent ${D}`]]);
   });
 
   it('counts the time anew after a deploy with which it hears others', () => {
@@ -439,20 +439,20 @@ describe('a watch of devices', () => {
     assert.deepEqual([again.counts.watched, stored().n?.map(({ id }) => id)], [1, [X]]);
   });
 
-  it('drops without a word what a deploy has taken from its list', () => {
+  it('ends what a deploy has taken from its list', () => {
     const watch = open({ devices: [D, X] });
     world.wait(70 * S);
     assert.equal(heads().length, 2);
     watch.close(true);
     const again = open({ devices: [X] });
-    assert.deepEqual([again.counts, heads()], [{ watched: 1, active: 1 }, []]);
+    assert.deepEqual([again.counts, heads()], [{ watched: 1, active: 1 }, [`-silent ${D}`]]);
     const labelled = open({ devices: [D, X], labels: ['floor'] }, 'labelled');
     world.wait(70 * S);
     heads();
     labelled.close(true);
     assert.deepEqual(
       [open({ devices: [X], labels: ['floor'] }, 'labelled').counts.watched, heads()],
-      [1, []],
+      [1, [`-silent ${D}`]],
     );
   });
 
@@ -1594,7 +1594,7 @@ describe('a watch of devices', () => {
       assert.deepEqual([world.timers, open().counts], [0, { watched: 0, active: 0 }]);
     });
 
-    it('without the conditions that are not watched any more', () => {
+    it('ending the conditions that are not watched any more', () => {
       const watch = open({ conditions: ALL });
       world.hear('heartbeat', { status: 3 });
       world.wait(6 * S);
@@ -1602,7 +1602,7 @@ describe('a watch of devices', () => {
       watch.close(true);
       const again = open();
       world.run(30 * S, 5 * S, [{}, OTHER]);
-      assert.deepEqual([again.active(), again.counts.active, heads()], [[], 0, []]);
+      assert.deepEqual([again.active(), again.counts.active, heads()], [[], 0, [`-error ${D}`]]);
     });
   });
 

@@ -225,11 +225,15 @@ describe('the conditions of a watch', () => {
       ...more,
     });
 
-    it('go on without being told again, as far as they are watched', () => {
+    it('go on without being told again, as far as they are watched, and the others end', () => {
       const entry = entryOf();
       alarms.restore(entry, [stored('error'), stored('dfu')], ['error']);
       assert.deepEqual(entry.alarms, [stored('error', { dueAt: schedule.time + HOLD_MS })]);
-      assert.deepEqual([changes, alarms.needing, schedule.isWaiting], [[], 1, true]);
+      assert.deepEqual([alarms.needing, schedule.isWaiting], [1, true]);
+      assert.deepEqual(
+        changes.map(({ condition, active, since }) => ({ condition, active, since })),
+        [{ condition: 'dfu', active: false, since: SINCE }],
+      );
       alarms.restore(entry, [stored('battery-low')], ALL);
       assert.equal(alarms.needing, 1);
       assert.deepEqual(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
 import { readReportTopic } from '../../src/protocol/reports/index.ts';
-import { D, deviceAt, G, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
+import { D, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 const OTHER = { device: deviceAt(2) };
 const LIVING = [{ device: deviceAt(3) }, { device: deviceAt(4) }];
@@ -248,5 +248,58 @@ describe('what a watch has told', () => {
       }
       assert.deepEqual(stored(), {});
     }
+  });
+
+  const NARROWER: Record<string, Partial<WatchSettings>> = {
+    'a condition': { conditions: ['gateway-silent'] },
+    'a device': { devices: [OTHER.device] },
+    'a gateway': { gateways: [G2] },
+  };
+  for (const [what, settings] of Object.entries(NARROWER)) {
+    it(`ends with a deploy that takes away ${what}, once flows run, however many deploys that takes`, () => {
+      stop();
+      open(settings);
+      watch.close(true);
+      open(settings);
+      assert.deepEqual([heads(), watch.active()], [[], []]);
+      world.watches.setPaused(false, isThere);
+      assert.deepEqual(heads(), [`-silent ${D}`]);
+      stop();
+      open(settings);
+      world.watches.setPaused(false, isThere);
+      world.run(MINUTE, 10 * S, [{}, OTHER, ...LIVING]);
+      assert.deepEqual(heads(), []);
+    });
+
+    it(`ends so, too, where that is in a flow that is disabled until a later deploy: ${what}`, () => {
+      stop();
+      open(settings);
+      watch.close(true);
+      world.watches.setPaused(false, isThere);
+      world.watches.setPaused(true);
+      open(settings);
+      world.watches.setPaused(false, isThere);
+      assert.deepEqual(heads(), [`-silent ${D}`]);
+    });
+  }
+
+  it('ends where a deploy leaves no room for it', () => {
+    world = new World(3);
+    const settings: Partial<WatchSettings> = {
+      gateways: [G, G2],
+      conditions: ['battery-low', 'gateway-silent'],
+    };
+    const own = open(settings);
+    world.hear('property/8100', { value: 5 });
+    world.wait(6 * S);
+    assert.deepEqual(heads(), [`+battery-low ${D}`]);
+    own.forget(G2);
+    open({ devices: [OTHER.device] }, 'beside');
+    world.watches.setPaused(true);
+    own.close(true);
+    open(settings);
+    assert.deepEqual(heads(), []);
+    world.watches.setPaused(false, () => true);
+    assert.deepEqual([heads(), watch.counts], [[`-battery-low ${D}`], { watched: 2, active: 0 }]);
   });
 });

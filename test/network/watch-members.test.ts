@@ -123,7 +123,7 @@ describe('the members of a watch', () => {
     assert.deepEqual([schedule.isWaiting, gateways.need(G).waiting.size, a.waitsFor], [false, 0, []]);
     members.remove(a);
     assert.equal(alarms.needing, 0);
-    assert.deepEqual(take(), [], 'nothing is told of it');
+    assert.deepEqual(take(), ['-error a', 'counted'], 'what was told of it ends once');
   });
 
   describe('that have lost their label', () => {
