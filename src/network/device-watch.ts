@@ -225,11 +225,11 @@ export class DeviceWatch implements WatchedChecker {
 
   /** Ends: nothing is told any more. */
   close(): KeptWatch {
+    // Whoever goes on with it may be granted everything.
+    this.settled(undefined);
     for (const entry of this.entries.values()) {
       this.#members.unschedule(entry);
     }
-    // Whoever goes on with it may be granted everything.
-    this.settled(undefined);
     return this.kept;
   }
 

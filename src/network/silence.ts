@@ -16,7 +16,7 @@ export interface Silence {
   silentMs: number;
   /** As `silentMs`, and nothing is spared: a store holds it, so that all starts together spare one interval. */
   unsparedMs: number;
-  /** After so long it will be silent; infinity: that depends on the gateways. */
+  /** After so long it will be silent; infinity: that depends on the gateways, or on the broker. */
   leftMs: number;
   /** Its time is over, but nobody can tell before one of these is heard. */
   waitsFor: WatchedGateway[];

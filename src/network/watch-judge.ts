@@ -96,10 +96,12 @@ export class WatchJudge {
       }
     }
     this.#refused = refused;
+    const { schedule } = this.#context;
     const now = this.#context.now();
     for (const entry of before) {
       if (!refused.has(entry) && !isToldSilent(entry)) {
         entry.since = now;
+        schedule.set(entry, schedule.time);
       }
     }
   }
@@ -196,7 +198,7 @@ export class WatchJudge {
       // Nobody is silent because we may not hear, or not yet: its time begins when the broker grants that.
       this.#refused.add(entry);
       entry.since = this.#context.now();
-      return heardNow(limit);
+      return heardNow(Number.POSITIVE_INFINITY);
     }
     return silence;
   }

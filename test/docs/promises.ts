@@ -1639,7 +1639,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'network/device-watch': 'telling nothing while flows are replaced',
     },
     '**Many devices.** There is one timer for all watches of a service, and none while nothing can change.': {
-      'network/device-watch': 'no timer while nothing can change, however many watch',
+      'network/device-watch': [
+        'no timer while nothing can change, however many watch',
+        'no timer while the broker refuses all that could be silent, over a deploy too, until it grants that',
+      ],
     },
     'Of very many devices that are silent at once each is one message, in their order, 100 in a turn at most, so that flows and reports have theirs in between.':
       {

@@ -2042,6 +2042,26 @@ describe('a watch of devices', () => {
       assert.equal(world.timers, 0);
     });
 
+    it('no timer while the broker refuses all that could be silent, over a deploy too, until it grants that', () => {
+      let watch = open({ devices: [D] });
+      world.refused.add(D);
+      world.settle();
+      for (let times = 0; times < 2; times++) {
+        world.wait(3 * MINUTE);
+        assert.equal(world.timers, 0);
+        watch.close(true);
+        watch = open({ devices: [D] });
+        assert.equal(world.timers, 1);
+      }
+      world.wait(3 * MINUTE);
+      world.refused.clear();
+      world.settle();
+      world.wait(MINUTE);
+      assert.deepEqual(heads(), []);
+      world.wait(6 * S);
+      assert.deepEqual([heads(), world.timers], [[`+silent ${D}`], 0]);
+    });
+
     it('no timer when the last that could be silent is forgotten', () => {
       const watch = open();
       world.run(MINUTE, 10 * S, [{}]);
