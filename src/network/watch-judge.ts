@@ -318,13 +318,14 @@ export class WatchJudge {
     for (const { isTold, dueAt } of entry.alarms) {
       next = isTold ? next : Math.min(next, dueAt);
     }
+    const radio = this.#radioSilence(entry);
     // Of an address for an update only, nothing depends on its silence when that is over.
-    const depends = this.#missedAfter(entry) !== undefined || entry.alarms.some(isOfDfu);
+    const endsUpdate = radio === undefined && entry.alarms.some(isOfDfu);
+    const depends = this.#missedAfter(entry) !== undefined || endsUpdate;
     if (depends && !entry.alarms.some(isOfSilence)) {
       next = Math.min(next, schedule.time + Math.max(0, silence.leftMs) + 1);
       waitFor(entry, silence.waitsFor);
     }
-    const radio = this.#radioSilence(entry);
     if (radio) {
       next = Math.min(next, schedule.time + Math.max(0, radio.leftMs) + 1);
       waitFor(entry, radio.waitsFor);

@@ -2062,6 +2062,21 @@ describe('a watch of devices', () => {
       assert.deepEqual([heads(), world.timers], [[`+silent ${D}`], 0]);
     });
 
+    it('no look after look at a gateway in update mode, while nobody is there who could hear it', () => {
+      open({ conditions: [...SETTINGS.conditions, 'dfu'], silentAfter: 0 });
+      world.hear('heartbeat', {}, { gateway: G2, device: X });
+      world.run(HOUR, MINUTE, [{}, OTHER]);
+      world.hear('dfu', {}, { device: G2 });
+      world.run(MINUTE, MINUTE, [{}, OTHER]);
+      world.wait(HOUR);
+      assert.deepEqual(heads(), [`+dfu ${G2}`, `+gateway-silent ${G}`]);
+      const { looks } = world;
+      world.wait(24 * HOUR);
+      assert.ok(world.looks - looks < 24, `${world.looks - looks}`);
+      world.run(HOUR, MINUTE, [{}, OTHER]);
+      assert.deepEqual(heads(), [`-gateway-silent ${G}`, `-dfu ${G2}`]);
+    });
+
     it('no timer when the last that could be silent is forgotten', () => {
       const watch = open();
       world.run(MINUTE, 10 * S, [{}]);
