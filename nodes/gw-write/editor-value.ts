@@ -129,8 +129,9 @@ export function checkValue(this: EditorNode, value: unknown, options: unknown): 
     return verdict;
   }
   const given = String(value ?? '');
-  // The node writes no value for an empty text; whoever has chosen a number or JSON means one.
-  if (given === '' && (known.type === 'void' || (type !== 'num' && type !== 'json'))) {
+  // The node writes no value for an empty text; whoever has chosen a number, JSON or one of several words means one.
+  const isText = type !== 'num' && type !== 'json' && !known.words;
+  if (given === '' && (known.type === 'void' || isText)) {
     return verdict;
   }
   if (given === '') {

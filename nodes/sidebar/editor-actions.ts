@@ -7,6 +7,7 @@ import { currentCatalogue, meaningOf } from '../shared/editor/sources.ts';
 import { ask, mayDo, type Problem } from './editor-api.ts';
 import type { Chosen, DetailsPart } from './editor-details.ts';
 import { attachMessage, LabelEditor } from './editor-labels.ts';
+import { questionOf } from './editor-risks.ts';
 import { quantityText, say } from './editor-texts.ts';
 import { type ValueField, valueField } from './editor-value.ts';
 
@@ -158,11 +159,15 @@ export class Actions implements DetailsPart {
       return;
     }
     const message = { ...this.#target(), payload: read.value };
-    if (/reset/.test(String(this.#property.val()))) {
-      this.#askReset(message);
-    } else {
-      void this.#writeAndRead(message);
+    const identifier = this.#identifier;
+    const question = identifier && questionOf(identifier, read.value);
+    const write = () => void this.#writeAndRead(message);
+    if (question === undefined) {
+      write();
+      return;
     }
+    const words = say(question, { command: this.#property.val(), name: this.#nameOfChosen });
+    this.#askFirst(words, question === 'reallyReset' ? 'command' : 'write', write);
   }
 
   /** The device reports what was written later, or never: above stands what it had until it is asked. */
@@ -187,12 +192,6 @@ export class Actions implements DetailsPart {
     }
   }
 
-  /** A device that is reset is away for a while, or has forgotten all. */
-  #askReset(message: Message): void {
-    const words = say('reallyReset', { command: this.#property.val(), name: this.#nameOfChosen });
-    this.#askFirst(words, 'command', () => void this.#send('write', message));
-  }
-
   get #nameOfChosen(): string {
     return this.#chosen?.row?.name ?? this.#chosen?.id ?? '';
   }
@@ -205,8 +204,9 @@ export class Actions implements DetailsPart {
     this.#result
       .empty()
       .append(element('div', '', words), element('div', 'mt-gateway-side-do').append(yes, no));
-    this.#reveal();
-    no.trigger('focus');
+    // The whole question: the focus alone would bring no more than the button into sight.
+    no[0]?.focus({ preventScroll: true });
+    this.#result[0]?.scrollIntoView({ block: 'nearest' });
   }
 
   async #doRename(): Promise<void> {

@@ -420,6 +420,25 @@ describe('the panels in the editor', function () {
     assert.deepEqual([value, valueType], ['-4', 'num']);
   });
 
+  it('begins a fixed word of several with none, which is said: one of them may be an update of the device', async () => {
+    const { page } = editor;
+    await editor.edit('mt-gw-write');
+    await editor.pick('identifier', 'device-mode');
+    await page.getByRole('button', { name: 'fixed value' }).click();
+    assert.equal(await page.inputValue('#node-input-value'), '');
+    await page.locator('#mt-gateway-problem-value').filter({ hasText: 'Value is missing' }).waitFor();
+    await page
+      .locator('#node-input-value ~ .red-ui-typedInput-container')
+      .getByText('dfu')
+      .waitFor({ state: 'detached' });
+    await page.locator('.red-ui-typedInput-option-trigger:visible').click();
+    await page.locator('.red-ui-typedInput-options:visible a', { hasText: 'unconnected' }).click();
+    assert.equal(await page.locator('#mt-gateway-problem-value:visible').count(), 0);
+    await save();
+    const { value, valueType } = await saved('mt-gw-write');
+    assert.deepEqual([value, valueType], ['unconnected', 'str']);
+  });
+
   it('makes a point of the comma that another language has before decimals, and of no other one', async () => {
     const shown = async (one: Editor) => {
       await one.edit('mt-gw-write');

@@ -49,6 +49,8 @@ describe('a device in the sidebar', function () {
   const details = () => editor.page.locator('.mt-gateway-side-details');
   const result = (words: string | RegExp) =>
     details().locator('.mt-gateway-side-result', { hasText: words }).waitFor();
+  /** What was written is read then, which may come late. */
+  const written = () => service.calls.operations.filter(({ operation }) => operation.startsWith('write'));
   const choose = (property: string) => details().locator('.mt-gateway-side-property').selectOption(property);
   const press = (name: string) => details().getByRole('button', { name, exact: true }).click();
   const nodesOf = (type: string) =>
@@ -83,7 +85,8 @@ describe('a device in the sidebar', function () {
     await choose(interval);
     assert.equal(await input.inputValue(), '{"interval":500,"denominator":1}');
     await choose('accelerometer-configuration');
-    assert.match(await input.inputValue(), /^\{"config":0,.*\}$/);
+    assert.equal(await input.inputValue(), '');
+    assert.match((await input.getAttribute('placeholder')) ?? '', /^\{"config":0,.*\}$/);
     await choose(interval);
     await press('Read');
     await row(interval).filter({ hasText: 'interval 1000 ms, denominator 1' }).waitFor();
@@ -237,10 +240,9 @@ describe('a device in the sidebar', function () {
 
   it('writes what the catalogue allows, and says what else is wrong', async () => {
     await choose('alarm');
-    assert.deepEqual(await details().locator('.mt-gateway-side-input option').allInnerTexts(), [
-      'true',
-      'false',
-    ]);
+    const input = details().locator('.mt-gateway-side-input select');
+    assert.deepEqual(await input.locator('option').allInnerTexts(), ['', 'true', 'false']);
+    await input.selectOption('true');
     await press('Write');
     await result('Done');
     // What was written is read then, which is an operation, too.
@@ -270,6 +272,16 @@ describe('a device in the sidebar', function () {
     await input().fill('0');
     await press('Write');
     await result('Done');
+  });
+
+  it('writes no choice and no structure that nobody has given', async () => {
+    service.forgetCalls();
+    for (const property of ['alarm-2', 'device-mode', 'accelerometer-configuration']) {
+      await choose(property);
+      await press('Write');
+      await result('Value is missing');
+    }
+    assert.deepEqual(written(), []);
   });
 
   it('says of a number in which steps it goes, before it is written and where another one is refused', async () => {
@@ -306,6 +318,7 @@ describe('a device in the sidebar', function () {
     const done = details().locator('.mt-gateway-side-result');
     await page.route(/service\/(read|write)\?/, (route) => route.abort());
     await choose('whitelist-key');
+    await details().locator('.mt-gateway-side-input textarea').fill('{"site":1,"group":1}');
     for (const button of ['Read', 'Write']) {
       await press(button);
       await result(`${button} whitelist-key: Node-RED does not answer`);
@@ -388,6 +401,40 @@ describe('a device in the sidebar', function () {
     await press('Run');
     await details().locator('.mt-gateway-side-result').getByRole('button', { name: 'Run' }).click();
     await result('Done');
+  });
+
+  it('asks before a device goes into a mode in which it may be out of reach, and says so', async () => {
+    const input = details().locator('.mt-gateway-side-input select');
+    await choose('device-mode');
+    service.forgetCalls();
+    for (const [mode, words] of [
+      ['dfu', /Really put .* into update mode\? Its usual reports stop/],
+      ['storage', /Really put .* into storage mode\? Its reports stop/],
+    ] as const) {
+      await input.selectOption(mode);
+      await press('Write');
+      await result(words);
+      await press('Cancel');
+    }
+    assert.deepEqual(written(), []);
+    await input.selectOption('unconnected');
+    await press('Write');
+    await result('Done');
+    await input.selectOption('storage');
+    await press('Write');
+    await details().locator('.mt-gateway-side-result').getByRole('button', { name: 'Write' }).click();
+    await result('Done');
+    assert.equal(written().length, 2);
+  });
+
+  it('asks before a command to a bootloader, which nobody can take back', async () => {
+    await choose('8120');
+    service.forgetCalls();
+    await details().locator('.mt-gateway-side-input input').fill('01');
+    await press('Run');
+    await result('Really run 8120');
+    await press('Cancel');
+    assert.deepEqual(written(), []);
   });
 
   it('renames it', async () => {

@@ -9,7 +9,7 @@ import { describeIdentifier } from './request.ts';
 export interface SuitableValue {
   /** As a TypedInput calls it. */
   type: 'bool' | 'num' | 'str' | 'json';
-  /** The value to begin with; empty where a number is still to be given, as none is like another. */
+  /** The value to begin with; empty where one is still to be given: no number, and no mode of a device, is like another. */
   start: string;
 }
 
@@ -20,7 +20,7 @@ export function suitableValue(identifier: Identifier): SuitableValue {
     return { type: 'bool', start: 'true' };
   }
   if (words) {
-    return { type: 'str', start: Object.values(words)[0] ?? '' };
+    return { type: 'str', start: '' };
   }
   if (type === 'structure' || type === 'dictionary') {
     const sample = fields.filter((part) => !part.optional).map((part) => [part.name, startOf(part)]);
