@@ -15,8 +15,8 @@ const MAX_NAMED = 1_000;
 
 /**
  * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=&watch=`
- * @returns `{total, rows, broker, asked, heard, nameless, pushed}`: the state of the connection by which reports come,
- *   whether any are asked for, whether any gateway or device is known, see `whyNameless`, and whether the editor is told of
+ * @returns `{total, unheard, rows, broker, asked, heard, nameless, pushed}`: how many rows at the end nobody has heard, the
+ *   state of the connection by which reports come, whether any are asked for, whether any gateway or device is known, see `whyNameless`, and whether the editor is told of
  *   changes; undefined: later
  * @throws ServiceError `INVALID_INPUT`, also where the settings of the broker are wrong, so that nothing comes
  */
@@ -39,13 +39,13 @@ export function listNetwork(session: Session, req: Request, service: ServiceNode
   if (page === undefined) {
     return undefined;
   }
-  const { total, rows, order } = page;
+  const { total, unheard, rows, order } = page;
   // Whatever is heard may be in the hand.
   const shown = { ids: rows.map(({ id }) => id), seesAll: near, order };
   const pushed = changes.asked(readText(query.watch), shown);
   const asked = session.areReportsAsked;
   return {
-    ...{ total, rows: rows.map((row) => markUnasked(row, asked)) },
+    ...{ total, unheard, rows: rows.map((row) => markUnasked(row, asked)) },
     ...{
       broker: state.mqtt.name,
       asked,

@@ -6,6 +6,8 @@ import { say } from './editor-texts.ts';
 
 export interface Page {
   total: number;
+  /** How many of them nobody has heard: they stand last. */
+  unheard: number;
   rows: NetworkRow[];
   /** The state of the connection to the broker. */
   broker: string;

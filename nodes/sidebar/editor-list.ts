@@ -19,6 +19,8 @@ export class PagedList {
   readonly query: ListQuery;
   /** Undefined until the first page is there. */
   total: number | undefined;
+  /** How many of them were heard: they stand first. */
+  heard = 0;
   readonly #rows = new Map<number, NetworkRow>();
   readonly #indexes = new Map<string, number>();
 
@@ -51,8 +53,9 @@ export class PagedList {
   }
 
   /** Takes a page as the server has it now; @param isKept rows that stay however far they are */
-  set(offset: number, { total, rows }: Page, isKept: (id: string) => boolean): void {
+  set(offset: number, { total, unheard, rows }: Page, isKept: (id: string) => boolean): void {
     this.total = total;
+    this.heard = total - unheard;
     for (const [place, row] of rows.entries()) {
       this.#put(offset + place, row);
     }

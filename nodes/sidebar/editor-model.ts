@@ -179,36 +179,45 @@ export class TreeModel {
 
   #all(): Segment[] {
     if (!this.#segments) {
-      this.#segments = [];
-      for (const list of this.#roots) {
-        this.#addRoot(this.#segments, list);
+      const segments: Segment[] = [];
+      const unheard = this.#roots.map((list) => ({ list, from: this.#addHeard(segments, list) }));
+      for (const { list, from } of unheard) {
+        add(segments, list, from, Math.max(from, list.total ?? 0), '');
       }
+      this.#segments = segments;
     }
     return this.#segments;
   }
 
-  #addRoot(segments: Segment[], list: PagedList): void {
+  /** @returns where in the list that begins which nobody has heard */
+  #addHeard(segments: Segment[], list: PagedList): number {
     const opened = list.query.parent === '' ? [...this.#open] : [];
     const places = opened
       .map(([id, devices]) => ({ id, devices, index: list.indexOf(id) }))
       .filter(({ index }) => index >= 0)
       .sort((a, b) => a.index - b.index);
     let from = 0;
-    const add = (of: PagedList, begin: number, end: number, parent: string) => {
-      const before = segments.at(-1);
-      const start = before ? before.start + before.count : 0;
-      segments.push({ list: of, start, from: begin, count: end - begin, parent });
-    };
     for (const { id, devices, index } of places) {
-      add(list, from, index + 1, '');
-      add(devices, 0, devices.total ?? 0, id);
+      add(segments, list, from, index + 1, '');
+      add(segments, devices, 0, devices.total ?? 0, id);
       from = index + 1;
     }
-    add(list, from, Math.max(from, list.total ?? 0), '');
+    const end = Math.max(from, list.heard);
+    add(segments, list, from, end, '');
+    return end;
   }
 }
 
-/** Whoever looks for something wants to see it, and not the gateways that he would have to open first. */
+function add(segments: Segment[], list: PagedList, from: number, end: number, parent: string): void {
+  const before = segments.at(-1);
+  const start = before ? before.start + before.count : 0;
+  segments.push({ list, start, from, count: end - from, parent });
+}
+
+/**
+ * Whoever looks for something wants to see it, and not the gateways that he would have to open first. What was never heard
+ * stands behind all of them.
+ */
 function rootsOf({ q, sort, needs, near }: Filters): string[] {
   if (near > 0) {
     return ['*'];

@@ -9,7 +9,7 @@ import { chooseGateway, linkOf } from './links.ts';
 import { ListedKinds } from './listed-kinds.ts';
 import { type Lit, NearDevices } from './near-devices.ts';
 import { type ListedDevice, type NetworkSource, type Subject, toDetails, toRow } from './network-rows.ts';
-import { sortSubjects } from './network-sort.ts';
+import { isHeard, sortSubjects } from './network-sort.ts';
 import { presenceOf } from './presence.ts';
 
 const MAX_ROWS = 1_000;
@@ -51,6 +51,8 @@ export interface PageQuery {
 
 export interface NetworkPage {
   total: number;
+  /** How many of them nobody has heard: they stand last. */
+  unheard: number;
   rows: NetworkRow[];
   order: Order;
 }
@@ -61,9 +63,14 @@ export interface Order {
   until: number;
 }
 
+interface Ordered extends Order {
+  subjects: Subject[];
+  unheard: number;
+}
+
 export class NetworkPages {
   readonly #source: NetworkSource;
-  readonly #orders = new Map<string, Order & { subjects: Subject[] }>();
+  readonly #orders = new Map<string, Ordered>();
   readonly #now: () => number;
   readonly #startTimer: (call: () => void, ms: number) => void;
   #isForgetting = false;
@@ -100,12 +107,13 @@ export class NetworkPages {
     if (found === undefined) {
       return undefined;
     }
-    const { subjects: ordered, ...order } = found;
+    const { subjects: ordered, unheard, ...order } = found;
     const subjects = lit.size === 0 ? ordered : this.#litFirst(lit, ordered, query);
     const offset = Math.max(0, query.offset);
     const rows = subjects.slice(offset, offset + Math.min(MAX_ROWS, Math.max(0, query.limit)));
     return {
       total: subjects.length,
+      unheard,
       rows: rows.map((subject) => toRow(this.#source, subject, lit.get(subject.id))),
       order,
     };
@@ -130,7 +138,7 @@ export class NetworkPages {
   }
 
   /** Of one moment for a short while. @returns undefined: none is known, and there is no time for one */
-  #order(query: PageQuery, asker: string): (Order & { subjects: Subject[] }) | undefined {
+  #order(query: PageQuery, asker: string): Ordered | undefined {
     const { parent, text, sort, needs } = query;
     const key = JSON.stringify([parent, text, sort, needs]);
     const now = this.#now();
@@ -149,12 +157,13 @@ export class NetworkPages {
     }
     const subjects = parent === '' ? this.#gateways() : this.#devices(parent);
     const sorted = sortSubjects(this.#source, this.#chosen(subjects, query), sort);
+    const unheard = sorted.reduce((count, subject) => count + Number(!isHeard(subject)), 0);
     const end = this.#now();
     if (key !== FREE) {
       this.#pay(asker, now, end - now);
     }
     const age = Math.min(MAX_ORDER_AGE_MS, Math.max(ORDER_AGE_MS, MAX_SHARE * (end - now)));
-    const order = { madeAt: now, until: end + age, subjects: sorted };
+    const order = { madeAt: now, until: end + age, subjects: sorted, unheard };
     this.#orders.set(key, order);
     this.#forgetLater();
     return order;

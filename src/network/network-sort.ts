@@ -52,7 +52,8 @@ export function sortSubjects(source: NetworkSource, subjects: readonly Subject[]
   return [...known, ...unknown, ...unheard].map(({ subject }) => subject);
 }
 
-const isHeard = ({ gateway, device }: Subject): boolean => gateway !== undefined || device !== undefined;
+export const isHeard = ({ gateway, device }: Subject): boolean =>
+  gateway !== undefined || device !== undefined;
 
 /** Numbers and texts are never in one column. */
 function byKey(isDown: boolean): (a: Keyed, b: Keyed) => number {

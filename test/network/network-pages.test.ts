@@ -75,9 +75,12 @@ describe('the network in pages', () => {
         ['imported-7', 'imported-7', 'device', null, true],
       ],
     );
+    assert.equal(ask().unheard, 2);
+    assert.equal(ask({ parent: '*' }).unheard, 0);
     list = [listed(deviceAt(1), 'heard')];
     pages = open();
     assert.deepEqual(ids(), [G, G2]);
+    assert.equal(ask().unheard, 0);
   });
 
   it('takes what is listed and was not heard for a device where its model is one of devices', () => {
