@@ -1,7 +1,7 @@
 // The button of an mt-report-in on the canvas: sends a report through the node as a test; with Shift, one of a typed value.
 import { KIND_NAMES, KINDS } from '../../src/protocol/reports/index.ts';
 import { readList } from '../shared/defaults.ts';
-import { element, numberText, text, withPoint } from '../shared/editor/panel.ts';
+import { element, numberText, text, whyDisabled, withPoint } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 
@@ -60,7 +60,8 @@ async function request(node: EditorNode, more: object): Promise<Pressed | undefi
     return await requestService<Pressed>(String(node.service), 'try', { body });
   } catch (failure) {
     const { reason, message } = failure as RequestFailure;
-    notify(message || node._(FAILURES[reason]), 'error');
+    const why = reason === 'notDeployed' ? whyDisabled(String(node.service)) : message;
+    notify(why || node._(FAILURES[reason]), 'error');
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 // What the sidebar asks of a deployed service, and in words why there is no response.
 import type { NetworkRow } from '../../src/protocol/network-row.ts';
-import { isOn, text } from '../shared/editor/panel.ts';
+import { whyDisabled } from '../shared/editor/panel.ts';
 import { type Question, type RequestFailure, requestService } from '../shared/editor/service-request.ts';
 import { say } from './editor-texts.ts';
 
@@ -58,8 +58,7 @@ function explain(service: string, { status, reason, message }: RequestFailure): 
     return new Problem(say('forbidden'), status);
   }
   if (reason === 'notDeployed') {
-    const node = RED.nodes.node(service);
-    return new Problem(node && !isOn(node) ? text('serviceDisabled') : say('deployFirst'), status);
+    return new Problem(whyDisabled(service) ?? say('deployFirst'), status);
   }
   return new Problem(message || say(reason), status);
 }

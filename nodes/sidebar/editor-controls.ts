@@ -32,6 +32,7 @@ export class Controls {
       changed();
     };
     this.#service.attr({ 'aria-label': say('service') }).on('change', () => {
+      this.#showWhole();
       rememberService(this.service);
       changed();
     });
@@ -143,6 +144,7 @@ export class Controls {
       this.#service.val(before);
       return false;
     }
+    this.#showWhole();
     return true;
   }
 
@@ -184,6 +186,12 @@ export class Controls {
       $('<option>').val(id).text(label).appendTo(this.#service);
     }
     this.#service.val(services.some(({ id }) => id === chosen) ? chosen : firstService());
+    this.#showWhole();
     this.#service.toggle(services.length > 1);
+  }
+
+  /** A long name is cut in the list that is closed. */
+  #showWhole(): void {
+    this.#service.attr('title', this.#service.find(':selected').text());
   }
 }

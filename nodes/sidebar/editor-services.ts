@@ -9,8 +9,14 @@ export interface ServiceChoice {
 
 /** Services of the editor by name, those that are disabled, too: one that is shown is not to vanish without a word. */
 export function listServices(): ServiceChoice[] {
-  const choices = services().map((node) => ({ id: node.id, label: RED.utils.getNodeLabel(node, node.id) }));
+  const choices = services().map((node) => ({ id: node.id, label: labelOf(node) }));
   return choices.sort((one, other) => one.label.localeCompare(other.label));
+}
+
+/** As the editor's own lists of such nodes mark one that is disabled. */
+function labelOf(node: EditorNode): string {
+  const label = RED.utils.getNodeLabel(node, node.id);
+  return isOn(node) ? label : `${label} [${RED._('workspace.disabled')}]`;
 }
 
 /** Of those that are not disabled the one that was chosen last in this browser, else the one that most nodes use: one that none uses hears nothing. */

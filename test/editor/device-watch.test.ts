@@ -83,8 +83,8 @@ describe('the panel of device watch', function () {
         `{ const node = RED.nodes.node('off'); node.d = ${isNodeOff}; RED.nodes.workspace(node.z).disabled = ${isFlowOff}; }`,
       );
     for (const [isNodeOff, isFlowOff, words] of [
-      [true, false, 'This node is disabled'],
-      [false, true, 'This node is disabled'],
+      [true, false, 'This node or its flow is disabled'],
+      [false, true, 'This node or its flow is disabled'],
       [false, false, 'Deploy this node'],
     ] as const) {
       await turn(isNodeOff, isFlowOff);
@@ -96,7 +96,7 @@ describe('the panel of device watch', function () {
 
   it('says of a service that is disabled, that it is, and not to deploy', async () => {
     await editor.edit('unserved');
-    const words = 'This service is disabled';
+    const words = 'This service or its flow is disabled. The pencil beside Service';
     await editor.page.locator('#mt-gateway-active', { hasText: words }).waitFor();
     await editor.page.click('#mt-gateway-devices input');
     await editor.page.locator('.mt-gateway-list', { hasText: words }).waitFor();

@@ -154,7 +154,7 @@ describe('the panel of last value', function () {
 
   it('says where nothing is known for it that it is disabled', async () => {
     await editor.edit('off');
-    await said('This node is disabled');
+    await said('This node or its flow is disabled');
     await editor.press('cancel');
   });
 

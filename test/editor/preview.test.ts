@@ -196,7 +196,7 @@ describe('reports that pass now', function () {
     ]);
     await editor.reload();
     await open();
-    await state().filter({ hasText: 'This node is disabled' }).waitFor();
+    await state().filter({ hasText: 'This node or its flow is disabled' }).waitFor();
     await measure(21.5);
     await rows().first().waitFor();
     assert.ok(await rows().first().locator('button').isDisabled());
@@ -323,6 +323,20 @@ describe('reports that pass now', function () {
       } finally {
         await german.close();
       }
+    });
+
+    it('says of a service that is disabled, that it is: the node would run', async () => {
+      await red.deploy([
+        { ...serviceNode(service), d: true },
+        { id: 'in', type: 'mt-report-in', service: 'service', x: 200, y: 100, wires: [['seen']] },
+        { ...sink('seen'), x: 400, y: 100 },
+      ]);
+      await editor.takeFlows();
+      await button().click();
+      const told = editor.page.locator('.red-ui-notification', {
+        hasText: 'This service or its flow is disabled',
+      });
+      await told.waitFor();
     });
 
     it('cannot be used while the node is not deployed as it is', async () => {

@@ -406,8 +406,16 @@ for (const [index, version] of VERSIONS.entries()) {
       const second = { ...serviceNode(service), id: 'second', name: 'Building B', d: true };
       await red.deploy([off, second, REPORTS]);
       await editor.takeFlows();
-      await side.says('This service is disabled');
-      assert.equal(await editor.page.locator('.mt-gateway-side-service').inputValue(), 'service');
+      await side.says('This service or its flow is disabled');
+      const list = editor.page.locator('.mt-gateway-side-service');
+      assert.equal(await list.inputValue(), 'service');
+      const marked = (await list.locator('option').allInnerTexts()).filter((label) =>
+        / \[disabled\]$/i.test(label),
+      );
+      assert.equal(marked.length, 2);
+      await list.selectOption('second');
+      assert.match((await list.getAttribute('title')) ?? '', /^Building B \[disabled\]$/i);
+      await list.selectOption('service');
       await red.deploy([serviceNode(service), REPORTS]);
       await editor.takeFlows();
     });

@@ -118,6 +118,12 @@ const BESIDE_FORM = 66;
 export const isOn = ({ d, z }: EditorNode): boolean =>
   d !== true && RED.nodes.workspace(asText(z ?? ''))?.disabled !== true;
 
+/** What is said of a service that is disabled: no deploy brings it to run. Undefined: it is not. */
+export function whyDisabled(service: string): string | undefined {
+  const node = RED.nodes.node(service);
+  return node && !isOn(node) ? text('serviceDisabled') : undefined;
+}
+
 /** What every panel is prepared with at last: its form fits the window, and says what is wrong with its fields. */
 export function finishPanel(node: EditorNode, prefix = NODE_INPUT): void {
   fitWindow(field('name', prefix).closest('.mt-gateway-form'));

@@ -3,7 +3,7 @@ import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue
 import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasEnv } from '../defaults.ts';
-import { field, isOn, numberText, text } from './panel.ts';
+import { field, numberText, text, whyDisabled } from './panel.ts';
 import type { Found } from './picker.ts';
 import type { Choice } from './picker-list.ts';
 import { type RequestFailure, requestService } from './service-request.ts';
@@ -51,11 +51,9 @@ function serviceOfTemplate(id: string): string | undefined {
  * @param deployFirst what is said of one that only needs a deploy
  */
 export function explainNotRunning(deployFirst: string): string {
-  const service = RED.nodes.node(chosenService());
-  if (service && !isOn(service)) {
-    return text('serviceDisabled');
-  }
-  return RED.nodes.subflow(String(service?.z ?? '')) ? text('picker.deployInstance') : deployFirst;
+  const service = chosenService();
+  const template = RED.nodes.subflow(String(RED.nodes.node(service)?.z ?? ''));
+  return whyDisabled(service) ?? (template ? text('picker.deployInstance') : deployFirst);
 }
 
 /** Why a query to the runtime failed, in words. */
