@@ -1,5 +1,6 @@
 // What stands above all: nodes of the flows whose device was not heard for long; a click shows the node.
 import { parseMac } from '../../src/protocol/mac.ts';
+import { nameOrAddress } from '../shared/editor/names.ts';
 import { element, isOn } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { ask } from './editor-api.ts';
@@ -88,7 +89,11 @@ export class WaitingNodes {
     const rows = waiting.slice(0, MAX_SHOWN).map(({ node, mac, lastSeen }) => ({
       id: node.id,
       name: RED.utils.getNodeLabel(node, node.id),
-      words: `${mac} · ${lastSeen === null ? say('never') : say('heard', { age: ageOf(lastSeen) })}`,
+      words: [
+        // An address that nobody has named is said once.
+        ...new Set([nameOrAddress(node, mac), mac]),
+        lastSeen === null ? say('never') : say('heard', { age: ageOf(lastSeen) }),
+      ].join(' · '),
     }));
     const shown = JSON.stringify([waiting.length, rows]);
     if (shown === this.#shown) {

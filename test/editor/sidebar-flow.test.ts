@@ -28,6 +28,7 @@ describe('the sidebar beside the flows', function () {
     this.timeout(240_000);
     requireBrowser(this);
     service = await startService({ gateways: 1, devices: 2, rate: 0, listed: 2 });
+    service.devices.push({ ...service.devices[0]!, id: `bmac-${UNHEARD}`, friendlyName: 'Cold store' });
     red = await startNodeRed(VERSIONS[0]!);
     const nodes = [
       { ...PLACE, id: 'reports', type: 'mt-report-in', x: 200, y: 100 },
@@ -69,7 +70,8 @@ describe('the sidebar beside the flows', function () {
     await waiting().getByText('Nodes that wait for a silent device: 1').waitFor();
     const row = waiting().getByRole('listitem');
     assert.equal(await row.count(), 1);
-    assert.match(await row.innerText(), /<b>far<\/b> away\s*e0ffee000001 · never heard/);
+    await row.filter({ hasText: 'Cold store' }).waitFor();
+    assert.match(await row.innerText(), /<b>far<\/b> away\s*Cold store · e0ffee000001 · never heard/);
     await row.getByRole('button').click();
     await page.locator('[id="ask"].red-ui-flow-node-group').waitFor();
     await page.waitForFunction("document.getElementById('red-ui-workspace-chart').scrollTop > 1000");
