@@ -1,7 +1,7 @@
 // Shows in the open mt-device-watch panel what its deployed node watches, and what is active now.
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { askService } from '../shared/editor/ask-service.ts';
-import { element, isOn, numberText, text } from '../shared/editor/panel.ts';
+import { conditionText, element, isOn, numberText, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 
 const REFRESH_INTERVAL_MS = 2_000;
@@ -23,12 +23,13 @@ interface ActiveConditions {
   rows?: ActiveRow[];
 }
 
-/** In which unit a condition is judged, by its text; the others have none. */
+/** What the number of a condition is, by its text: in which unit it is judged, or a code; the others have none. */
 const UNITS: Record<string, string> = {
   silent: 'seconds',
   'gateway-silent': 'seconds',
   'battery-low': 'percent',
   'weak-signal': 'dBm',
+  error: 'code',
 } satisfies Partial<Record<Condition, string>>;
 
 /** Asks again and again while the panel is open. @returns stops it */
@@ -87,7 +88,7 @@ function table(node: EditorNode, rows: readonly ActiveRow[]): JQuery {
   for (const { condition = '', device = '', deviceName = device, gateway = '', since = '', value } of rows) {
     const line = element('tr', '').appendTo(body);
     element('td', '', deviceName).attr('title', `${device} · ${gateway}`).appendTo(line);
-    element('td', '', node._(`condition.${condition}`)).appendTo(line);
+    element('td', '', conditionText(condition)).appendTo(line);
     element('td', '', valueText(node, condition, value)).appendTo(line);
     element('td', '', new Date(since).toLocaleString()).appendTo(line);
   }

@@ -45,7 +45,7 @@ describe('the panel of device watch', function () {
     await service.publish(gateway, device, 'heartbeat', { time: TIME, seq: 1, status: 3 });
     const row = editor.page.locator('#mt-gateway-active tbody tr');
     await row.waitFor();
-    assert.match((await row.innerText()).replaceAll('\t', ' '), /it reports an error 3 /);
+    assert.match((await row.innerText()).replaceAll('\t', ' '), / reports an error code 3 /);
     const counts = editor.page.locator('#mt-gateway-active-state');
     assert.equal(await counts.innerText(), 'Watched: 1 · need somebody: 1');
     await editor.press('cancel');
