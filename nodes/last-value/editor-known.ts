@@ -1,4 +1,5 @@
 // Shows in the open mt-last-value panel which values its settings would bring now.
+import { asText, readList } from '../shared/defaults.ts';
 import { askService } from '../shared/editor/ask-service.ts';
 import { ageText } from '../shared/editor/durations.ts';
 import { captionOf, element, isOn, numberText, runOnChange, shorten, text } from '../shared/editor/panel.ts';
@@ -48,14 +49,14 @@ export function showKnownValues(node: EditorNode, labels: () => string[]): Known
     const { content, words } = await ask(node, { ...currentSettings(node), labels: labels() });
     if (ownRefresh === newestRefresh) {
       container.empty().append(content);
-      state.text(words);
+      state.text(words).attr('title', words);
       timer = window.setTimeout(() => void refresh(), REFRESH_INTERVAL_MS);
     }
   };
   const askAnew = () => {
     stop();
     container.empty();
-    state.text('');
+    state.text('').attr('title', '');
     // One choice may change several fields.
     timer = window.setTimeout(() => void refresh());
   };
@@ -70,13 +71,29 @@ async function ask(
   const asked = { ...settings, node: node.id, z: node.z, limit: MAX_ROWS };
   const response = await askService<KnownValues>(node, 'last-values', asked, 'known');
   const { rows = [], total = 0 } = typeof response === 'string' ? {} : (response ?? {});
+  rows.sort((one, other) => labelOf(one).localeCompare(labelOf(other), undefined, { numeric: true }));
   if (rows.length > 0) {
-    const words = [node._('known.count', { count: total }), describeOpen(node, settings)];
+    const more = isCollected(node, settings) ? '' : node._('known.deployForMore');
+    const words = [node._('known.count', { count: total }), more, describeOpen(node, settings)];
     return { content: table(node, rows), words: words.filter(Boolean).join(' · ') };
   }
   const nothing = isOn(node) ? node._('known.nothing') : text('disabled');
   const words = typeof response === 'string' ? response : nothing;
   return { content: element('div', 'mt-gateway-preview-note', words), words: '' };
+}
+
+/**
+ * Whether the deployed node has collected all that these settings let pass, as it has where they only choose more narrowly:
+ * of the rest only what other nodes have asked for is known.
+ */
+function isCollected(node: EditorNode, settings: Record<string, unknown>): boolean {
+  const choiceOf = (of: Record<string, unknown>) => [
+    ...FIELDS.map((name) => (of[`${name}Type`] === 'str' ? asText(of[name] ?? '').trim() : '')),
+    readList(of.labels ?? []).join(),
+  ];
+  const now = choiceOf(settings);
+  const isNoWider = choiceOf(node).every((before, index) => before === '' || before === now[index]);
+  return node.changed !== true && node.service === settings.service && isNoWider;
 }
 
 /** What the messages of the flow will choose, and lets everything pass here. */
@@ -85,6 +102,14 @@ function describeOpen(node: EditorNode, settings: Record<string, unknown>): stri
   const fields = open.map(captionOf).join(', ');
   return fields === '' ? '' : node._('known.open', { fields });
 }
+
+/** As a row begins. */
+const labelOf = ({
+  device = '',
+  deviceName = device,
+  identifier = '',
+  name = identifier,
+}: KnownValue): string => `${deviceName}\n${name}`;
 
 function table(node: EditorNode, rows: readonly KnownValue[]): JQuery {
   const result = element('table', '');

@@ -11,6 +11,13 @@ interface Page {
   RED: { nodes: { node(id: string): { _def: { label: { call(node: object): string } } } } };
 }
 
+/** In the order of their addresses. */
+const NAMED = new Map([
+  ['e0ffee000001', 'Lab 10'],
+  ['e0ffee000002', 'Lab 2'],
+  ['e0ffee000003', 'Attic'],
+]);
+
 describe('the panel of last value', function () {
   this.timeout(180_000);
   let service: Service;
@@ -22,6 +29,9 @@ describe('the panel of last value', function () {
     service = await startService({ gateways: 2, devices: 2, rate: 0, listed: 4 });
     const [, second] = service.gateways;
     process.env.MT_PLACE = service.devices.find(({ id }) => id.endsWith(second!.mac))!.labels[0];
+    for (const [mac, friendlyName] of NAMED) {
+      service.devices.push({ ...service.devices[0]!, id: `bmac-${mac}`, friendlyName, labels: [] });
+    }
     const { gateway, device } = service.demo;
     const time = new Date(Date.now() - 150_000).toISOString();
     await service.publish(gateway, device, 'measurement-decoded/vdd', { time, seq: 1, value: 3 }, true);
@@ -60,6 +70,10 @@ describe('the panel of last value', function () {
         x: 200,
         y: 500,
         wires: [[]],
+      },
+      {
+        ...{ id: 'fixed', type: 'mt-last-value', service: 'service', x: 400, y: 100, wires: [[]] },
+        ...{ device: service.demo.device, deviceType: 'str', gateway: '', gatewayType: 'str' },
       },
       {
         id: 'many',
@@ -122,6 +136,36 @@ describe('the panel of last value', function () {
     await state.filter({ hasText: /in the flow: Property$/ }).waitFor();
     await editor.pick('identifier', 'temperature');
     await state.filter({ hasText: /^Values: 1$/ }).waitFor();
+    await editor.press('cancel');
+  });
+
+  it('says that more is collected after a deploy where a deployed choice becomes wider, and not where narrower', async () => {
+    const { page } = editor;
+    const state = page.locator('#mt-gateway-known-state');
+    const words = 'others are collected only after the deploy';
+    await editor.edit('fixed');
+    await state.filter({ hasText: /^Values: \d+ · known/ }).waitFor();
+    await editor.typed('device').fill('');
+    await page.keyboard.press('Tab');
+    await state.filter({ hasText: words }).waitFor();
+    await editor.press('cancel');
+    await editor.edit('fixed');
+    await editor.pick('identifier', 'temperature');
+    await state.filter({ hasText: /^Values: 1$/ }).waitFor();
+    await editor.press('cancel');
+  });
+
+  it('lists what is known by the names of the devices', async () => {
+    const { gateway } = service.demo;
+    const time = new Date().toISOString();
+    for (const mac of NAMED.keys()) {
+      await service.publish(gateway, mac, 'measurement-decoded/pressure', { time, seq: 4, value: 990 });
+    }
+    await editor.edit('other');
+    await editor.pick('identifier', 'pressure');
+    const rows = editor.page.locator('#mt-gateway-known tbody tr');
+    await rows.nth(1).waitFor();
+    assert.deepEqual(await rows.locator('td:first-child').allInnerTexts(), ['Attic', 'Lab 2', 'Lab 10']);
     await editor.press('cancel');
   });
 
