@@ -1,6 +1,6 @@
 // The mt-gw-write panel: what is written to which property; the identifier shapes the value field.
-import { FIXED_TYPES, TIMEOUT_RANGE } from '../shared/defaults.ts';
-import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
+import { asText, FIXED_TYPES, TIMEOUT_RANGE } from '../shared/defaults.ts';
+import { caption, captionStyle, ownText, textBriefly } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { finishPanel, foldable } from '../shared/editor/panel.ts';
@@ -71,7 +71,7 @@ function describe(node: EditorNode): string {
   const at = node.deviceType === 'str' ? node.device : '';
   const what = node.identifierType === 'str' ? node.identifier : '';
   const isFixed = FIXED_TYPES.some((type) => type === node.valueType);
-  const value = isFixed ? String(node.value ?? '') : '';
+  const value = isFixed ? textBriefly(asText(node.value ?? '')) : '';
   const key = `node.write${what ? 'What' : ''}${what && value ? 'Value' : ''}${at ? 'Where' : ''}`;
   return node._(key, { what, value, where: nameOrAddress(node, at) });
 }

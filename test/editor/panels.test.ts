@@ -92,6 +92,27 @@ describe('the panels in the editor', function () {
     );
   });
 
+  it('shortens a value of several fields in the caption of a node', async () => {
+    const value = JSON.stringify({
+      packets: 65_535,
+      interval: 65_535,
+      burst: 255,
+      priority: 255,
+      msgSize: 255,
+    });
+    await red.deploy([
+      serviceNode(service),
+      {
+        ...{ ...bareNodes()[0]!, id: 'long', type: 'mt-gw-write', value, valueType: 'json' },
+        ...{ identifier: 'start-upstream-throughput-test', identifierType: 'str' },
+      },
+    ]);
+    await editor.takeFlows();
+    const caption = await captionOf('long');
+    assert.match(caption, /start-upstream-throughput-test.*\{"packets":65535.*…$/);
+    assert.ok(caption.length < 90, caption);
+  });
+
   it('shows every caption in words, and none as the name of a text', async () => {
     for (const type of FLOW_NODE_TYPES) {
       await editor.edit(type);

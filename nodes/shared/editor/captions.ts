@@ -21,7 +21,14 @@ export const captionStyle = (givenName = nameOf) =>
     return givenName(this) ? 'node_label_italic' : '';
   };
 
-/** Entries of a list that a caption names; it makes the node as wide as it is long. */
+/** A caption makes its node as wide as it is long. */
+const MAX_TEXT_LENGTH = 32;
+
+/** The beginning of a name, or of a value. */
+export const textBriefly = (content: string): string =>
+  content.length > MAX_TEXT_LENGTH ? `${content.slice(0, MAX_TEXT_LENGTH - 1)}…` : content;
+
+/** Entries of a list that a caption names. */
 const MAX_NAMED = 2;
 
 /** The first entries of a list, and how many more there are. */

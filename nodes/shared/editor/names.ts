@@ -1,11 +1,10 @@
 // What people call the devices of nodes, for captions in the workspace: asked for together, and known until a deploy.
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { asText, hasEnv } from '../defaults.ts';
+import { textBriefly } from './captions.ts';
 import type { EditorNode } from './red.ts';
 import { requestService } from './service-request.ts';
 
-/** A caption makes its node as wide as it is long. */
-const MAX_NAME_LENGTH = 32;
 /** Of one question; the endpoint takes no more. */
 const MAX_ASKED = 1_000;
 /** All nodes of a workspace are drawn at once. */
@@ -44,7 +43,7 @@ export function nameOrAddress(node: EditorNode, address: unknown): string {
     names.wanted.add(mac);
     askSoon(service, names, COLLECT_MS);
   }
-  return name ? shorten(name) : given;
+  return name ? textBriefly(name) : given;
 }
 
 function namesOf(service: string): Names {
@@ -55,10 +54,6 @@ function namesOf(service: string): Names {
   const names = { known: new Map(), wanted: new Set<string>(), tries: 0, timer: undefined };
   SERVICES.set(service, names);
   return names;
-}
-
-function shorten(name: string): string {
-  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name;
 }
 
 function askSoon(service: string, names: Names, ms: number): void {
