@@ -24,6 +24,7 @@ export class LabelEditor {
   });
   readonly #attach: JQuery;
   #service = '';
+  #attached: readonly string[] = [];
   #shown: string | undefined;
 
   constructor(events: LabelEvents) {
@@ -44,6 +45,7 @@ export class LabelEditor {
   }
 
   show(labels: readonly string[]): void {
+    this.#attached = labels;
     const shown = JSON.stringify(labels);
     if (shown !== this.#shown) {
       this.#shown = shown;
@@ -73,12 +75,13 @@ export class LabelEditor {
     this.#events.attach(label);
   }
 
-  /** Labels that other devices have; what is typed is one all the same, however like it they are. */
+  /** Labels that only other devices have; what is typed is one all the same, however like it they are. */
   async #offer(typed: string): Promise<Found> {
     const query = { q: typed.trim(), limit: MAX_OFFERED };
     try {
       const found = await ask<unknown>(this.#service, 'labels', { query });
-      const labels = Array.isArray(found) ? found.map(String) : [];
+      const known = Array.isArray(found) ? found.map(String) : [];
+      const labels = known.filter((label) => !this.#attached.includes(label));
       return { choices: labels.map((label) => ({ value: label, title: label })), isComplete: true };
     } catch (problem) {
       return { choices: [], note: (problem as Problem).message };

@@ -21,6 +21,7 @@ describe('a device in the sidebar', function () {
     this.timeout(240_000);
     requireBrowser(this);
     service = await startService({ gateways: 2, devices: 2, rate: 0, listed: 4, named: true });
+    service.devices.find(({ id }) => !id.includes(service.demo.device))!.labels.push('floor');
     red = await startNodeRed(VERSIONS[0]!);
     await red.deploy([serviceNode(service), REPORTS]);
     await red.status('reports', ({ text }) => text === 'connected');
@@ -465,9 +466,14 @@ describe('a device in the sidebar', function () {
   it('attaches a label, offers those that there are, and asks before one is taken away', async () => {
     const label = '<i>3rd</i> floor';
     const field = details().getByRole('combobox', { name: 'New label' });
+    const own = listed().labels;
+    const known = service.devices.flatMap(({ labels }) => labels).find((one) => !own.includes(one));
+    assert.ok(own.length > 0 && known, 'the device has a label, and others have another one');
     await field.click();
-    const [known = ''] = service.devices.flatMap(({ labels }) => labels);
-    await editor.page.getByRole('option', { name: known }).first().waitFor();
+    await editor.page.getByRole('option', { name: known, exact: true }).waitFor();
+    for (const one of own) {
+      assert.equal(await editor.page.getByRole('option', { name: one, exact: true }).count(), 0, 'has it');
+    }
     await editor.page.keyboard.type(label);
     await editor.page.keyboard.press('Enter');
     await result('"method": "POST"');
@@ -491,7 +497,8 @@ describe('a device in the sidebar', function () {
     const before = listed().labels.filter((label) => !label.startsWith('floor'));
     listed().labels = [...before];
     const field = details().getByRole('combobox', { name: 'New label' });
-    for (const offered of ['floor-2', 'floor']) {
+    // That of another device; once this one has it, those that begin so are left.
+    for (const offered of ['floor', 'floor-2']) {
       await field.click();
       await editor.page.keyboard.type('floor');
       await editor.page.getByRole('option', { name: offered, exact: true }).waitFor();
