@@ -326,7 +326,8 @@ export class WatchJudge {
       next = Math.min(next, schedule.time + Math.max(0, silence.leftMs) + 1);
       waitFor(entry, silence.waitsFor);
     }
-    if (radio) {
+    // What the broker refuses has its time anew with each look.
+    if (radio && silence.leftMs < Number.POSITIVE_INFINITY) {
       next = Math.min(next, schedule.time + Math.max(0, radio.leftMs) + 1);
       waitFor(entry, radio.waitsFor);
     }

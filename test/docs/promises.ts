@@ -1643,6 +1643,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'no timer while nothing can change, however many watch',
         'no timer while the broker refuses all that could be silent, over a deploy too, until it grants that',
         'no look after look at a gateway in update mode, while nobody is there who could hear it',
+        'no look after look at such a gateway either while the broker refuses what it brings',
       ],
     },
     'Of very many devices that are silent at once each is one message, in their order, 100 in a turn at most, so that flows and reports have theirs in between.':

@@ -2077,6 +2077,24 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`-gateway-silent ${G}`, `-dfu ${G2}`]);
     });
 
+    it('no look after look at such a gateway either while the broker refuses what it brings', () => {
+      open({ conditions: [...SETTINGS.conditions, 'dfu'] });
+      world.run(MINUTE, 10 * S, [{}, OTHER, { gateway: G2, device: X }]);
+      world.refused.add(G2);
+      world.settle();
+      world.hear('dfu', {}, { device: G2 });
+      world.run(10 * MINUTE, 10 * S, [{}, OTHER]);
+      world.wait(HOUR);
+      heads();
+      const { looks } = world;
+      world.wait(24 * HOUR);
+      assert.ok(world.looks - looks < 24, `${world.looks - looks}`);
+      world.refused.clear();
+      world.settle();
+      world.run(10 * MINUTE, 10 * S, [{}, OTHER]);
+      assert.ok(heads().includes(`-dfu ${G2}`));
+    });
+
     it('no timer when the last that could be silent is forgotten', () => {
       const watch = open();
       world.run(MINUTE, 10 * S, [{}]);
