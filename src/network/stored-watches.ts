@@ -22,7 +22,7 @@ interface StoredDevice {
   id: string;
   kind: Watched['kind'];
   gateway?: string;
-  /** Instead of `gateway`: by which it belongs to the watch, though that was taken away. */
+  /** By which it belongs to the watch, though that was taken away. */
   taken?: string;
   /** That brings most of its reports, where that is another one. */
   main?: string;
@@ -110,7 +110,7 @@ function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
     id,
     kind,
     ...(gateway !== undefined && { gateway }),
-    ...(isTaken && gateway === undefined && { taken: chosenBy }),
+    ...(isTaken && { taken: chosenBy }),
     ...(main !== undefined && main !== gateway && { main }),
     ...(gatewayInterval !== undefined && { gatewayInterval: Math.round(gatewayInterval) }),
     ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),
@@ -170,7 +170,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     if (takenGateway !== undefined) {
       watch.recallForgotten(takenGateway);
     }
-    const chosenBy = storedGateway ?? takenGateway;
+    const chosenBy = takenGateway ?? storedGateway;
     const storedIntervalMs = isPositive(interval) ? interval : undefined;
     const alarms = fromStored(active, now);
     const known = kind === 'gateway' ? mac : storedGateway;

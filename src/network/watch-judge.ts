@@ -195,9 +195,11 @@ export class WatchJudge {
       : this.#deviceSilence(entry, limit);
     const isNews = silence.silentMs > limit && !isToldSilent(entry);
     if (isNews && (this.#refused.has(entry) || this.#isRefused(entry))) {
-      // Nobody is silent because we may not hear, or not yet: its time begins when the broker grants that.
-      this.#refused.add(entry);
-      entry.since = this.#context.now();
+      // Nobody is silent because we may not hear, or not yet: its time begins when the broker grants that, see `settled`.
+      if (!this.#refused.has(entry)) {
+        this.#refused.add(entry);
+        entry.since = this.#context.now();
+      }
       return heardNow(Number.POSITIVE_INFINITY);
     }
     return silence;
@@ -326,8 +328,7 @@ export class WatchJudge {
       next = Math.min(next, schedule.time + Math.max(0, silence.leftMs) + 1);
       waitFor(entry, silence.waitsFor);
     }
-    // What the broker refuses has its time anew with each look.
-    if (radio && silence.leftMs < Number.POSITIVE_INFINITY) {
+    if (radio) {
       next = Math.min(next, schedule.time + Math.max(0, radio.leftMs) + 1);
       waitFor(entry, radio.waitsFor);
     }

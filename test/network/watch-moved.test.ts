@@ -137,3 +137,29 @@ for (const [name, take] of Object.entries(TAKES)) {
     }
   });
 }
+
+describe('a watch of two gateways that have heard a device one after the other', () => {
+  it('keeps it over a restart by the one that was taken away, also where a deploy takes the other out', () => {
+    const world = new World();
+    const open = (gateways: string[]) =>
+      world.watches.open(
+        'n',
+        { ...SETTINGS, silentAfter: 120, gateways },
+        { changed() {}, counted() {}, full() {}, follow() {} },
+      );
+    const watch = open([G, G2]);
+    world.run(MINUTE, 10 * S, [{ gateway: G2 }]);
+    world.run(MINUTE, 10 * S, [{ gateway: G }]);
+    watch.forget(G);
+    const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(100)));
+    world.startAnew();
+    const next = open([G, G2]);
+    world.watches.restore(stored);
+    world.listen(true);
+    world.watches.setPaused(true);
+    next.close(true);
+    const last = open([G]);
+    world.watches.setPaused(false, () => true);
+    assert.equal(last.counts.watched, 2, 'the device and the gateway that is listed');
+  });
+});
