@@ -33,8 +33,9 @@ export function createIncomingStore(store: IStore): IncomingStore {
         incoming.full();
         return incoming;
       }
-      // Else all that came with it would be kept.
-      const kept = { ...message, payload: Buffer.from(message.payload) };
+      // Else all that came with it would be kept, properties of a megabyte among it.
+      const { cmd, messageId, topic, qos, dup, retain } = message;
+      const kept = { cmd, messageId, topic, qos, dup, retain, payload: Buffer.from(message.payload) };
       bytes += sizeOf(kept);
       store.put(kept, done);
       return incoming;

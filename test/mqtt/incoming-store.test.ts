@@ -93,6 +93,9 @@ describe('the messages of QoS 2 that a broker has not released', () => {
     put(1, received.subarray(0, 10));
     const { payload } = get(1) as IPublishPacket;
     assert.notEqual((payload as Buffer).buffer, received.buffer);
+    const userProperties = { name: 'x'.repeat(1_000_000) };
+    store.put({ ...messageOf(2, received), properties: { userProperties } }, () => {});
+    assert.equal('properties' in (get(2) as IPublishPacket), false);
   });
 
   it('are still worked through when the connection has ended', async () => {
