@@ -90,7 +90,7 @@ function closePanel(): void {
 }
 
 /** At least one, and none that is not known. */
-function someCondition(this: EditorNode, value: unknown): boolean | string {
+function someCondition(this: EditorNode, value: unknown, _options: unknown): boolean | string {
   const conditions = readList(value ?? []);
   const isFine = conditions.length > 0 && conditions.every((name) => isCondition(name) || hasEnv(name));
   return value === undefined || isFine || this._('problem.chooseOne');

@@ -77,6 +77,18 @@ describe('the panel of device watch', function () {
     assert.deepEqual(saved, { conditions, batteryBelow: '30', batteryFine: '35' });
   });
 
+  it('marks a node without any condition, and says why', async () => {
+    await editor.edit('unserved');
+    const ticked = editor.page.locator('#mt-gateway-conditions input:checked');
+    while ((await ticked.count()) > 0) {
+      await ticked.first().uncheck();
+    }
+    await editor.press('ok');
+    const { valid, validationErrors } = await editor.properties('unserved', ['valid', 'validationErrors']);
+    assert.equal(valid, false);
+    assert.match(String(validationErrors), /Tick at least one condition\./);
+  });
+
   it('says of a node that is disabled, itself or with its flow, that it is, and not to deploy it', async () => {
     const turn = (isNodeOff: boolean, isFlowOff: boolean) =>
       editor.page.evaluate(

@@ -49,6 +49,22 @@ describe('the panels in the editor', function () {
     await editor.deploy();
   });
 
+  it('says what is wrong with a setting in words: Node-RED takes those of a validator of two parameters only', async () => {
+    const others = await editor.page.evaluate(
+      (types) => {
+        type Definition = { defaults: Record<string, { validate?: { length: number } }> };
+        const { RED } = window as unknown as { RED: { nodes: { getType(type: string): Definition } } };
+        return types.flatMap((type) =>
+          Object.entries(RED.nodes.getType(type).defaults)
+            .filter(([, { validate }]) => validate && validate.length !== 2)
+            .map(([name]) => `${type}: ${name}`),
+        );
+      },
+      ['mt-service', ...FLOW_NODE_TYPES],
+    );
+    assert.deepEqual(others, []);
+  });
+
   it('leaves the choice to the user when there are two services', async () => {
     await red.deploy([serviceNode(service), { ...serviceNode(service), id: 'other' }, ...bareNodes()]);
     await editor.takeFlows();

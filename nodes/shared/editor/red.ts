@@ -11,7 +11,10 @@ export interface EditorNode {
   [property: string]: unknown;
 }
 
-/** One row of `defaults`; a validator answers true or says in words what is wrong. */
+/**
+ * One row of `defaults`; a validator answers true or says in words what is wrong. Node-RED takes words only from one that is
+ * declared with both parameters: from any other a text is as good as true.
+ */
 export interface Property<T = unknown> {
   value: T | '';
   type?: string;
