@@ -1,5 +1,5 @@
 // A record is played through the report in nodes of one flow: which flow, which file, how fast, and what came of it.
-import { asText } from '../shared/defaults.ts';
+import { asText, hasEnv } from '../shared/defaults.ts';
 import { element } from '../shared/editor/panel.ts';
 import { ask, mayDo } from './editor-api.ts';
 import { type Outcome, PlayRun } from './editor-run.ts';
@@ -34,8 +34,8 @@ export class PlayPart {
   #service = '';
   #flows: PlayFlow[] = [];
   #shownFlows = '';
-  /** Somebody has chosen a flow: it does not follow the workspace any more. */
-  #isChosen = false;
+  /** The flow that somebody has chosen or played; undefined: it is the one that is open. */
+  #chosen: string | undefined;
   #run: PlayRun | undefined;
   #offered: File | undefined;
 
@@ -55,9 +55,9 @@ export class PlayPart {
       this.#update();
     });
     this.#flow.on('change', () => {
-      this.#isChosen = true;
+      this.#chosen = String(this.#flow.val());
       this.#forget();
-      this.#update();
+      this.show(this.#service);
     });
     this.#button.on('click', () => (this.#run ? this.#run.stop() : void this.#play()));
     const row = (...parts: JQuery[]) => element('div', 'mt-gateway-side-do').append(...parts);
@@ -71,20 +71,23 @@ export class PlayPart {
   show(service: string): void {
     if (service !== this.#service) {
       this.#service = service;
-      this.#isChosen = false;
+      this.#chosen = undefined;
     }
     this.#flows = listFlows(service);
     const shown = JSON.stringify(this.#flows.map(({ id, label }) => [id, label]));
     const before = this.#flow.val();
-    const chosen = this.#isChosen ? String(this.#flow.val() ?? '') : RED.workspaces.active();
     if (shown !== this.#shownFlows) {
       this.#shownFlows = shown;
-      this.#flow.empty().append(this.#flows.map(({ id, label }) => $('<option>').val(id).text(label)));
+      const options = [{ id: '', label: '' }, ...this.#flows];
+      this.#flow.empty().append(options.map(({ id, label }) => $('<option>').val(id).text(label)));
     }
-    if (this.#flows.some(({ id }) => id === chosen) && this.#flow.val() !== chosen) {
-      this.#flow.val(chosen);
+    const isOffered = (flow?: string) => this.#flows.some(({ id }) => id === flow);
+    const flow = [this.#chosen, RED.workspaces.active()].find(isOffered) ?? '';
+    // A list that is open stays as it is where nothing has changed.
+    if (this.#flow.val() !== flow) {
+      this.#flow.val(flow);
     }
-    if (this.#flow.val() !== before) {
+    if (flow !== before) {
       this.#forget();
     }
     this.#update();
@@ -129,17 +132,18 @@ export class PlayPart {
       .add(this.#speed)
       .add(this.#file)
       .prop('disabled', isRunning || !mayDo('write'));
-    const words = [say('play.means'), ...remarksOn(flow)].join(' ');
+    const words = [say('play.means'), ...remarksOn(flow, this.#flows.length > 0)].join(' ');
     if (this.#hint.text() !== words) {
       this.#hint.text(words);
     }
   }
 
   async #play(): Promise<void> {
-    const [service, file, flow] = [this.#service, this.#chosenFile, this.#flow.val()];
+    const [service, file, flow] = [this.#service, this.#chosenFile, String(this.#flow.val())];
     if (!file) {
       return;
     }
+    this.#chosen = flow;
     const id = RED.nodes.id();
     const run = new PlayRun(file, {
       speed: Number(this.#speed.val()),
@@ -189,12 +193,13 @@ async function ending(run: PlayRun): Promise<string> {
   }
 }
 
-function remarksOn(flow: PlayFlow | undefined): string[] {
+/** @param hasFlows whether there are any to choose from */
+function remarksOn(flow: PlayFlow | undefined, hasFlows: boolean): string[] {
   if (!mayDo('write')) {
     return [say('mayNotWrite')];
   }
   if (!flow) {
-    return [say('play.noFlow')];
+    return [say(hasFlows ? 'play.chooseFlow' : 'play.noFlow')];
   }
   if (flow.isOff) {
     return [say('play.off')];
@@ -202,11 +207,11 @@ function remarksOn(flow: PlayFlow | undefined): string[] {
   return flow.isChanged ? [say('play.changed')] : [];
 }
 
-/** Tabs, and subflows, that have report in nodes of this service. */
+/** Tabs, and subflows, that have report in nodes of this service; which one a variable brings, the runtime alone knows. */
 function listFlows(service: string): PlayFlow[] {
   const flows = new Map<string, PlayFlow>();
   for (const node of RED.nodes.filterNodes({ type: 'mt-report-in' })) {
-    if (node.service !== service) {
+    if (node.service !== service && !hasEnv(node.service)) {
       continue;
     }
     const id = asText(node.z ?? '');

@@ -1,4 +1,5 @@
 // Record and play in the sidebar, in a real browser: what is recorded is saved as a file, and the file goes through a flow.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { type Service, startService } from '../../simulator/src/service.ts';
@@ -290,6 +291,49 @@ for (const [index, version] of VERSIONS.entries()) {
       ]);
       await press('Play');
       await readOut('No report in node of this flow runs');
+    });
+
+    it('offers a flow whose service comes from a variable, and chooses none where the open one is not offered', async () => {
+      const { page } = editor;
+      const flows = part().getByRole('combobox', { name: 'Flow' });
+      const deployWith = async (value: string) => {
+        await red.deploy([
+          serviceNode(service),
+          { id: 'building', type: 'tab', label: 'Building' },
+          { id: 'other', type: 'mt-report-in', service: 'service', z: 'building', x: 1, y: 1, wires: [[]] },
+          {
+            ...{ id: 'template', type: 'subflow', name: 'Rooms', in: [] },
+            out: [{ x: 300, y: 1, wires: [{ id: 'inside', port: 0 }] }],
+            env: [{ name: 'SERVICE', type: 'str', value: '' }],
+          },
+          {
+            ...{ id: 'inside', type: 'mt-report-in', service: '${SERVICE}', z: 'template' },
+            ...{ x: 1, y: 1, wires: [[]] },
+          },
+          {
+            ...{ id: 'instance', type: 'subflow:template', x: 1, y: 1, wires: [['got']] },
+            env: [{ name: 'SERVICE', type: 'str', value }],
+          },
+          sink('got'),
+        ]);
+        await editor.takeFlows();
+      };
+      await deployWith('service');
+      await says('Choose a flow: the one that is open has no report in node of this service.');
+      assert.deepEqual(await flows.locator('option').allInnerTexts(), ['', 'Building', 'Rooms']);
+      assert.equal(await flows.inputValue(), '');
+      await offer(line(1));
+      assert.ok(await part().getByRole('button', { name: 'Play', exact: true }).isDisabled());
+      await page.evaluate("RED.workspaces.show('template')");
+      await flows.locator('option:checked', { hasText: 'Rooms' }).waitFor({ state: 'attached' });
+      await press('Play');
+      assert.deepEqual([(await got()).test, red.waiting('got')], [true, 0]);
+      await readOut('Played to the end. Report in nodes: 1; reports sent: 1;');
+      await page.evaluate("RED.workspaces.show('building')");
+      await deployWith('another');
+      assert.equal(await flows.inputValue(), 'template');
+      await press('Play');
+      await readOut('No report in node of this flow runs with this service');
     });
 
     it('asks no more for a recording of which it hears nothing any more', async () => {

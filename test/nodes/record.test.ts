@@ -1,4 +1,5 @@
 // Record and play as the sidebar asks for them, over real HTTP, with a real broker and the nodes of real flows.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectAsync } from 'mqtt';
@@ -226,6 +227,37 @@ describeNodes('record and play', (start) => {
     await flow.next('out');
     await flow.next('out');
     assert.equal((await play(flow, { lines: [] })).nodes, 0);
+  });
+
+  it('is played through those nodes whose variable brings them to this service, in a subflow or not', async () => {
+    const template = {
+      ...{ id: 's', type: 'subflow', name: 's', in: [], env: [{ name: 'SERVICE', type: 'str', value: '' }] },
+      out: [{ x: 1, y: 1, wires: [{ id: 'inside', port: 0 }] }],
+    };
+    const of = { service: '${SERVICE}' };
+    const inside = { ...reportIn({ id: 'inside' }), ...of, z: 's', x: 1, y: 1, wires: [[]] };
+    const instance = (id: string, value: string) => ({
+      ...{ id, type: 'subflow:s', name: id },
+      env: [{ name: 'SERVICE', type: 'str', value }],
+    });
+    const env = [{ name: 'SERVICE', type: 'str', value: 'svc' }];
+    const flow = await start(
+      [
+        ...[template, inside],
+        ...flowAround(serviceNode(box), instance('i', 'svc'), instance('j', 'second')),
+        { ...serviceNode(box), id: 'second' },
+        { id: 'h', type: 'tab', env },
+        { ...reportIn({ id: 'on-tab' }), ...of, z: 'h', x: 1, y: 1, wires: [['out']] },
+      ],
+      { credentials: { ...secretsOf(box), second: secretsOf(box).svc } },
+    );
+    for (const id of ['s', 'h']) {
+      const { nodes, taken } = await play(flow, { flow: id, lines: [line('heartbeat', { seq: 1 })] });
+      assert.deepEqual([nodes, taken], [1, 1]);
+      assert.equal(((await flow.next('out')).report as { test: boolean }).test, true);
+    }
+    const second = await flow.post('/mt-service/second/play', { ...RUN, flow: 'h', lines: [] });
+    assert.equal((second.body as Played).nodes, 0);
   });
 
   it('is told where no node of the flow runs, and nothing is played', async () => {
