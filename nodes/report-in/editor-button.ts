@@ -1,6 +1,6 @@
 // The button of an mt-report-in on the canvas: sends a report through the node as a test; with Shift, one of a typed value.
 import { KIND_NAMES, KINDS } from '../../src/protocol/reports/index.ts';
-import { readList } from '../shared/defaults.ts';
+import { hasEnv, readList } from '../shared/defaults.ts';
 import { element, numberText, text, whyDisabled, withPoint } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { type RequestFailure, requestService } from '../shared/editor/service-request.ts';
@@ -55,6 +55,10 @@ async function send(node: EditorNode, more: { value?: unknown; topic?: string } 
 
 /** @returns undefined: it has failed, and that was told */
 async function request(node: EditorNode, more: object): Promise<Pressed | undefined> {
+  if (hasEnv(node.service)) {
+    notify(node._('button.envService'), 'warning');
+    return undefined;
+  }
   try {
     const body = { node: node.id, ...more };
     return await requestService<Pressed>(String(node.service), 'try', { body });

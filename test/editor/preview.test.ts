@@ -1,4 +1,5 @@
 // The preview of mt-report-in in a small window: always in sight, still, and a way to test the flow behind the node.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { sink } from '../e2e/node-red.ts';
@@ -337,6 +338,31 @@ describe('reports that pass now', function () {
         hasText: 'This service or its flow is disabled',
       });
       await told.waitFor();
+    });
+
+    it('says of a service that comes from a variable, that it cannot tell which one it is: the node runs', async () => {
+      const env = [{ name: 'SERVICE', type: 'str', value: 'service' }];
+      await red.deploy([
+        serviceNode(service),
+        {
+          ...{ id: 'group', type: 'group', z: 'tab', env, nodes: ['in'], style: {} },
+          ...{ x: 100, y: 50, w: 200, h: 100 },
+        },
+        {
+          ...{ id: 'in', type: 'mt-report-in', service: '${SERVICE}', g: 'group' },
+          ...{ x: 200, y: 100, wires: [['seen']] },
+        },
+        { ...sink('seen'), x: 400, y: 100 },
+      ]);
+      await red.status('in', ({ text }) => text === 'connected');
+      await editor.takeFlows();
+      for (const modifiers of [[], ['Shift' as const]]) {
+        await button().click({ modifiers });
+        const told = editor.page.locator('.red-ui-notification', { hasText: 'cannot tell which one it is' });
+        await told.waitFor();
+        await told.click();
+        await told.waitFor({ state: 'detached' });
+      }
     });
 
     it('cannot be used while the node is not deployed as it is', async () => {
