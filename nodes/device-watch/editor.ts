@@ -1,6 +1,7 @@
 // The mt-device-watch panel: whom it watches, for what, and what is active now.
 import { hasEnv, readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
+import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { finishPanel } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
@@ -98,7 +99,8 @@ function someCondition(this: EditorNode, value: unknown, _options: unknown): boo
 
 /** What the node does with its settings, as far as they are fixed. */
 function describe(node: EditorNode): string {
-  const list = (name: string) => listBriefly(readList(node[name] ?? []));
+  const nameOf = (one: string) => nameOrAddress(node, one);
+  const list = (name: string) => listBriefly(readList(node[name] ?? []).map(nameOf));
   const where = list('devices') || list('labels') || list('gateways');
   return node._(where ? 'node.where' : 'node.all', { where });
 }

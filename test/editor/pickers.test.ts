@@ -30,7 +30,12 @@ describe('the pickers', function () {
         ...{ id: 'named', type: 'mt-gw-read', z: 'tab', service: 'service', x: 500, y: 120, wires: [[]] },
         ...{ device: service.demo.device, deviceType: 'str' },
       };
-      await red.deploy([serviceNode(service), ...nodes, named, { ...sink('heard'), x: 500, y: 60 }]);
+      const watching = {
+        ...{ id: 'watching', type: 'mt-device-watch', z: 'tab', service: 'service', x: 500, y: 180 },
+        ...{ devices: [service.demo.device], wires: [[]] },
+      };
+      const heard = { ...sink('heard'), x: 500, y: 60 };
+      await red.deploy([serviceNode(service), ...nodes, named, watching, heard]);
       await red.status('mt-report-in', ({ text }) => text === 'connected');
       for (const { mac } of service.gateways) {
         await publish('heartbeat', { status: 0 }, mac);
@@ -59,9 +64,11 @@ describe('the pickers', function () {
   const byName = (names: string[]) => [...names].sort((one, other) => one.localeCompare(other));
 
   it('do so in the workspace, too, where the caption of a node names its device', async () => {
-    const caption = editor.page.locator('[id="named"] .red-ui-flow-node-label');
-    await caption.filter({ hasText: 'Meeting room 2.14' }).waitFor();
-    assert.doesNotMatch((await caption.textContent()) ?? '', new RegExp(service.demo.device));
+    for (const id of ['named', 'watching']) {
+      const caption = editor.page.locator(`[id="${id}"] .red-ui-flow-node-label`);
+      await caption.filter({ hasText: 'Meeting room 2.14' }).waitFor();
+      assert.doesNotMatch((await caption.textContent()) ?? '', new RegExp(service.demo.device));
+    }
     await editor.edit('named');
   });
 
