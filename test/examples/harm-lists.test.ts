@@ -157,6 +157,17 @@ describe('a sample flow of the device list', () => {
       assert.equal(fill, 'yellow');
     });
 
+    it('shows what it has passed by the name of the property, also where only the value is sent', async () => {
+      const [first] = gateways();
+      const adaptation = { env: { LABEL: 'one' }, taps };
+      await deployChanged(LABEL, 'sample-labelled-reports', { output: 'value' }, adaptation);
+      await trouble.ready('sample-labelled-reports');
+      await trouble.shows(kept, '1 with one');
+      await measure(first!);
+      await passed();
+      await trouble.shows('sample-labelled-done', `${first} temperature`);
+    });
+
     it('passes nothing before the first list has come', async () => {
       const [first] = gateways();
       const allow = refuse();
