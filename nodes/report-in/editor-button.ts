@@ -84,7 +84,7 @@ function describe(node: EditorNode, report: Record<string, unknown>): string {
   const { value, unit } = report;
   const shown = typeof value === 'number' ? numberText(value) : value;
   const words = [aboutOf(node, report), shown, unit].filter((word) => word !== undefined && word !== null);
-  return `${deviceOf(report)}: ${words.join(' ')}`;
+  return node._('button.what', { device: deviceOf(report), value: words.join(' ') });
 }
 
 const deviceOf = ({ deviceName, device }: Record<string, unknown>): string => String(deviceName ?? device);

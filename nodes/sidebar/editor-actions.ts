@@ -269,7 +269,7 @@ export class Actions implements DetailsPart {
       const { message: words, status } = problem as Problem;
       if (chosen.id === this.#chosen?.id) {
         const why = status === 401 || status === 403 ? say('mayNotWrite') : words;
-        this.#say(`${subjectOf(endpoint, message)}: ${why}`, true, shown);
+        this.#say(outcomeText(endpoint, message, why), true, shown);
       }
       return undefined;
     }
@@ -322,15 +322,18 @@ function firstProperty({ service, row }: Chosen): string | undefined {
   return found && nameOf(found);
 }
 
-/** What was asked for, such as `Read vdd`. */
-const subjectOf = (endpoint: string, { action = endpoint, identifier, payload }: Message): string =>
-  `${say(`do.${action}`)} ${identifier ?? payload}`;
+/** What was asked for and what became of it, such as `Rename Hall: Done.` */
+const outcomeText = (
+  endpoint: string,
+  { action = endpoint, identifier, payload }: Message,
+  outcome: string,
+): string => say('outcome', { what: `${say(`do.${action}`)} ${identifier ?? payload}`, outcome });
 
 /** What came back, in words. */
 function describe(endpoint: string, message: Message, response: unknown): string {
   const { payload, name, unit } = (response ?? {}) as { payload?: unknown; name?: string; unit?: string };
   if (endpoint !== 'read') {
-    return `${subjectOf(endpoint, message)}: ${say('done')}`;
+    return outcomeText(endpoint, message, say('done'));
   }
   const value = typeof payload === 'object' ? JSON.stringify(payload) : payload;
   const row = { identifier: name ?? '', value: value as ValueRow['value'], unit: unit ?? null };

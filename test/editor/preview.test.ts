@@ -254,6 +254,18 @@ describe('reports that pass now', function () {
       await toast('temperature 30.25 °C');
     });
 
+    it('tells what it has sent as the language of the editor writes it', async () => {
+      const french = await openEditor(red.url, { language: 'fr' });
+      try {
+        await french.page.locator('#in .red-ui-flow-node-button-button').click();
+        const told = french.page.locator('.red-ui-notification', { hasText: 'temperature' });
+        assert.match((await told.textContent()) ?? '', /\S\u00a0: temperature \d+,\d+ °C\./);
+        await red.next('seen');
+      } finally {
+        await french.close();
+      }
+    });
+
     it('asks for a value when it is pressed with Shift', async () => {
       await button().click({ modifiers: ['Shift'] });
       const input = editor.page.locator('.mt-gateway-ask .red-ui-typedInput-input');

@@ -668,6 +668,10 @@ describe('a device in the sidebar', function () {
       await details.getByText('3 j 4 h', { exact: true }).waitFor();
       const cells = await reports?.locator('[role=cell]').allInnerTexts();
       assert.match(cells?.[0] ?? '', /^\d\d:\d\d:\d\d$/);
+      await french.page.getByRole('button', { name: 'Renommer', exact: true }).click();
+      const done = french.page.locator('.mt-gateway-side-result > div').first();
+      await done.filter({ hasText: 'Fait.' }).waitFor();
+      assert.match((await done.textContent()) ?? '', /^Renommer .+\u00a0: Fait\.$/);
       await french.page.getByRole('button', { name: 'Enregistrer et rejouer' }).click();
       assert.ok(await showsChoices(french.page.getByRole('combobox', { name: 'Vitesse' })));
     } finally {
