@@ -118,7 +118,7 @@ export class Actions implements DetailsPart {
     const isCommand = access.includes('command');
     const isWritten = access.includes('write');
     this.#read.toggle(access.includes('read'));
-    this.#write.toggle(isCommand || isWritten).text(say(isCommand ? 'do.command' : 'do.write'));
+    this.#write.toggle(isCommand || isWritten).text(say(`do.${writeAction(identifier)}`));
     const about = identifier && [
       meaningOf(identifier),
       describeIdentifier(identifier, isWritten || isCommand),
@@ -252,6 +252,7 @@ export class Actions implements DetailsPart {
     if (!chosen) {
       return undefined;
     }
+    const what = subjectOf(chosen.service, endpoint, message);
     this.#say(say('working'), false);
     try {
       const response = await ask<unknown>(chosen.service, endpoint, {
@@ -261,15 +262,17 @@ export class Actions implements DetailsPart {
       });
       this.#acted();
       if (chosen.id === this.#chosen?.id) {
-        this.#say(describe(endpoint, message, response), false, shown);
+        const words =
+          endpoint === 'read' ? readText(response) : say('outcome', { what, outcome: say('done') });
+        this.#say(words, false, shown);
         this.#isFresh = true;
       }
       return { response };
     } catch (problem) {
       const { message: words, status } = problem as Problem;
       if (chosen.id === this.#chosen?.id) {
-        const why = status === 401 || status === 403 ? say('mayNotWrite') : words;
-        this.#say(outcomeText(endpoint, message, why), true, shown);
+        const outcome = status === 401 || status === 403 ? say('mayNotWrite') : words;
+        this.#say(say('outcome', { what, outcome }), true, shown);
       }
       return undefined;
     }
@@ -322,19 +325,19 @@ function firstProperty({ service, row }: Chosen): string | undefined {
   return found && nameOf(found);
 }
 
-/** What was asked for and what became of it, such as `Rename Hall: Done.` */
-const outcomeText = (
-  endpoint: string,
-  { action = endpoint, identifier, payload }: Message,
-  outcome: string,
-): string => say('outcome', { what: `${say(`do.${action}`)} ${identifier ?? payload}`, outcome });
+const writeAction = (identifier: Identifier | undefined): 'command' | 'write' =>
+  identifier?.access.includes('command') ? 'command' : 'write';
+
+/** What was asked for, by the words of its button, such as `Read vdd`. */
+function subjectOf(service: string, endpoint: string, { action, identifier, payload }: Message): string {
+  const isWrite = endpoint === 'write';
+  const done = isWrite ? writeAction(currentCatalogue(service).find(String(identifier))) : endpoint;
+  return `${say(`do.${action ?? done}`)} ${identifier ?? payload}`;
+}
 
 /** What came back, in words. */
-function describe(endpoint: string, message: Message, response: unknown): string {
+function readText(response: unknown): string {
   const { payload, name, unit } = (response ?? {}) as { payload?: unknown; name?: string; unit?: string };
-  if (endpoint !== 'read') {
-    return outcomeText(endpoint, message, say('done'));
-  }
   const value = typeof payload === 'object' ? JSON.stringify(payload) : payload;
   const row = { identifier: name ?? '', value: value as ValueRow['value'], unit: unit ?? null };
   return [name, quantityText(row)].filter(Boolean).join(' ');

@@ -401,7 +401,7 @@ describe('a device in the sidebar', function () {
     assert.deepEqual(service.calls.operations, []);
     await press('Run');
     await details().locator('.mt-gateway-side-result').getByRole('button', { name: 'Run' }).click();
-    await result('Done');
+    await result('Run soft-reset: Done.');
   });
 
   it('asks before a device goes into a mode in which it may be out of reach, and says so', async () => {
