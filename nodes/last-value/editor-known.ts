@@ -2,7 +2,8 @@
 import { asText, readList } from '../shared/defaults.ts';
 import { askService } from '../shared/editor/ask-service.ts';
 import { ageText } from '../shared/editor/durations.ts';
-import { captionOf, element, isOn, numberText, runOnChange, shorten, text } from '../shared/editor/panel.ts';
+import { captionOf, element, isOn, runOnChange, shorten, text } from '../shared/editor/panel.ts';
+import { quantityText } from '../shared/editor/quantities.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 
@@ -123,25 +124,22 @@ function table(node: EditorNode, rows: readonly KnownValue[]): JQuery {
   for (const {
     device = '',
     deviceName = device,
-    identifier,
+    identifier = '',
     name = identifier,
     value,
-    unit,
+    unit = '',
     age = 0,
   } of rows) {
     const line = element('tr', '').appendTo(body);
     element('td', '', deviceName).attr('title', device).appendTo(line);
     element('td', '', name).appendTo(line);
-    const shown = shorten(valueText(value), MAX_SHOWN_LENGTH);
-    element('td', '', unit ? `${shown} ${unit}` : shown).appendTo(line);
+    const words = quantityText({ identifier, value, unit });
+    element('td', '', shorten(words, MAX_SHOWN_LENGTH)).attr('title', rawText(value, unit)).appendTo(line);
     element('td', '', ageText(age)).appendTo(line);
   }
   return result;
 }
 
-function valueText(value: unknown): string {
-  if (typeof value === 'number') {
-    return numberText(value);
-  }
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
+/** As a message would have it. */
+const rawText = (value: unknown, unit: string): string =>
+  shorten(`${typeof value === 'string' ? value : JSON.stringify(value)} ${unit}`.trim(), MAX_SHOWN_LENGTH);

@@ -1,14 +1,15 @@
 // What can be done with the chosen gateway or device: read, write, command, rename, attach and remove labels.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
-import type { NetworkDetails, ValueRow } from '../../src/protocol/network-row.ts';
+import type { NetworkDetails } from '../../src/protocol/network-row.ts';
 import { element, errorText } from '../shared/editor/panel.ts';
+import { quantityText } from '../shared/editor/quantities.ts';
 import { describeIdentifier } from '../shared/editor/request.ts';
 import { currentCatalogue, meaningOf } from '../shared/editor/sources.ts';
 import { ask, mayDo, type Problem } from './editor-api.ts';
 import type { Chosen, DetailsPart } from './editor-details.ts';
 import { attachMessage, LabelEditor } from './editor-labels.ts';
 import { questionOf } from './editor-risks.ts';
-import { quantityText, say } from './editor-texts.ts';
+import { say } from './editor-texts.ts';
 import { type ValueField, valueField } from './editor-value.ts';
 
 /** Longer than a request takes that the runtime gives up. */
@@ -338,9 +339,8 @@ function subjectOf(service: string, endpoint: string, { action, identifier, payl
 /** What came back, in words. */
 function readText(response: unknown): string {
   const { payload, name, unit } = (response ?? {}) as { payload?: unknown; name?: string; unit?: string };
-  const value = typeof payload === 'object' ? JSON.stringify(payload) : payload;
-  const row = { identifier: name ?? '', value: value as ValueRow['value'], unit: unit ?? null };
-  return [name, quantityText(row)].filter(Boolean).join(' ');
+  const shown = quantityText({ identifier: name ?? '', value: payload, unit: unit ?? null });
+  return [name, shown].filter(Boolean).join(' ');
 }
 
 function button(key: string, press: () => void): JQuery {

@@ -1,5 +1,6 @@
 // What the numbers of one device have been while it was looked at, as small lines.
-import { say, valueText } from './editor-texts.ts';
+import { valueText } from '../shared/editor/quantities.ts';
+import { say } from './editor-texts.ts';
 
 /** Of one property; the oldest go first. */
 const MAX_POINTS = 300;

@@ -1,11 +1,12 @@
 // Everything that is known of the chosen gateway or device, below the tree.
 import type { LinkRow, NetworkDetails, NetworkRow } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
+import { durationText, quantityText, valueText } from '../shared/editor/quantities.ts';
 import { ask, type Problem } from './editor-api.ts';
 import { drawLine, Readings } from './editor-chart.ts';
 import { needOf, stateOf } from './editor-row.ts';
 import { LiveTable, type TableRow } from './editor-table.ts';
-import { ageOf, durationText, fullTime, quantityText, say, valueText } from './editor-texts.ts';
+import { ageOf, fullTime, say } from './editor-texts.ts';
 
 export interface Chosen {
   service: string;

@@ -1,9 +1,10 @@
 // What stands below the tree: all reports are recorded and saved as a file, and such a file is played through a flow.
 import type { HeardRecordState } from '../../src/protocol/record-state.ts';
 import { element } from '../shared/editor/panel.ts';
+import { valueText } from '../shared/editor/quantities.ts';
 import { ask, mayDo, type Problem } from './editor-api.ts';
 import { PlayPart } from './editor-play.ts';
-import { say, valueText } from './editor-texts.ts';
+import { say } from './editor-texts.ts';
 
 /** A recording goes on only as long as somebody asks for it, also where the tab is not seen: 90 s. */
 const INTERVAL_MS = 10_000;

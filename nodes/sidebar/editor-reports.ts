@@ -1,8 +1,9 @@
 // The last reports of the chosen device, the newest first, as they come while it is looked at.
 import type { NetworkDetails, ReportLine } from '../../src/protocol/network-row.ts';
+import { quantityText } from '../shared/editor/quantities.ts';
 import type { DetailsPart } from './editor-details.ts';
 import { LiveTable, type TableRow } from './editor-table.ts';
-import { clockTime, fullTime, kindText, quantityText, say } from './editor-texts.ts';
+import { clockTime, fullTime, kindText, say } from './editor-texts.ts';
 
 const CELLS = ['when', 'what', 'value', 'gateway', 'signal'].map((name) => `mt-gateway-side-report-${name}`);
 

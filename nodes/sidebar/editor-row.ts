@@ -3,9 +3,10 @@
 import type { Condition } from '../../src/protocol/conditions.ts';
 import type { NetworkRow, ValueRow } from '../../src/protocol/network-row.ts';
 import { element } from '../shared/editor/panel.ts';
+import { isOfTime, quantityText, valueText } from '../shared/editor/quantities.ts';
 import type { Item } from './editor-model.ts';
 import { nearWords } from './editor-near.ts';
-import { ageOf, isOfTime, quantityText, say, secondsSince, valueText } from './editor-texts.ts';
+import { ageOf, say, secondsSince } from './editor-texts.ts';
 
 /** In pixels; as the style sheet has it. */
 export const ROW_HEIGHT = 42;

@@ -106,6 +106,28 @@ describe('the panel of last value', function () {
     await editor.press('cancel');
   });
 
+  it('says a long duration and a value of several fields in words, as the sidebar does', async () => {
+    const { gateway, device } = service.demo;
+    const time = new Date().toISOString();
+    const shown = editor.page.locator('#mt-gateway-known tbody tr td:nth-child(3)');
+    await editor.edit('other');
+    for (const [property, value, words, whole] of [
+      ['uptime', 3_006_802, '34 d 19 h', '3006802 s'],
+      [
+        'normal-mode-advertisement-interval',
+        { interval: 500, denominator: 1 },
+        'interval 500 ms, denominator 1',
+        '{"interval":500,"denominator":1}',
+      ],
+    ] as const) {
+      await service.publish(gateway, device, `property-decoded/${property}`, { time, value });
+      const cell = shown.filter({ hasText: words });
+      await cell.waitFor();
+      assert.equal(await cell.getAttribute('title'), whole);
+    }
+    await editor.press('cancel');
+  });
+
   it('says an age of a minute or more in a larger unit', async () => {
     await editor.edit('other');
     const row = editor.page.locator('#mt-gateway-known tbody tr', { hasText: 'vdd' });
