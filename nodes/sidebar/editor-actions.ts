@@ -1,6 +1,7 @@
 // What can be done with the chosen gateway or device: read, write, command, rename, attach and remove labels.
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import type { NetworkDetails } from '../../src/protocol/network-row.ts';
+import { renewName } from '../shared/editor/names.ts';
 import { element, errorText } from '../shared/editor/panel.ts';
 import { quantityText } from '../shared/editor/quantities.ts';
 import { describeIdentifier } from '../shared/editor/request.ts';
@@ -217,7 +218,10 @@ export class Actions implements DetailsPart {
       this.#say(errorText('name', 'missing', {}), true);
       return;
     }
-    await this.#send('rename', { device: this.#chosen?.id, payload: name });
+    const { service = '', id = '' } = this.#chosen ?? {};
+    if (await this.#send('rename', { device: id, payload: name })) {
+      renewName(service, id);
+    }
   }
 
   #askRemoval(label: string): void {

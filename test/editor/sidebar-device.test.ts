@@ -23,7 +23,9 @@ describe('a device in the sidebar', function () {
     service = await startService({ gateways: 2, devices: 2, rate: 0, listed: 4, named: true });
     service.devices.find(({ id }) => !id.includes(service.demo.device))!.labels.push('floor');
     red = await startNodeRed(VERSIONS[0]!);
-    await red.deploy([serviceNode(service), REPORTS]);
+    const about = { device: service.demo.device, deviceType: 'str', wires: [[]] };
+    const named = { id: 'named', type: 'mt-rename', service: 'service', ...about, x: 200, y: 160 };
+    await red.deploy([serviceNode(service), REPORTS, named]);
     await red.status('reports', ({ text }) => text === 'connected');
     await report(20, 0);
     editor = await openEditor(red.url, { height: 1400 });
@@ -438,11 +440,14 @@ describe('a device in the sidebar', function () {
     assert.deepEqual(written(), []);
   });
 
-  it('renames it', async () => {
+  it('renames it, in the captions of nodes, too', async () => {
+    const { page } = editor;
+    await page.locator('#named .red-ui-flow-node-label', { hasText: listed().friendlyName }).waitFor();
     await details().getByRole('textbox', { name: 'New name' }).fill('Boiler <b>room</b>');
     await press('Rename');
     await result('Rename Boiler <b>room</b>: Done.');
     assert.equal(listed().friendlyName, 'Boiler <b>room</b>');
+    await page.locator('#named .red-ui-flow-node-label', { hasText: 'Boiler <b>room</b>' }).waitFor();
   });
 
   it('offers the name that it has by now, and leaves one that is typed', async () => {

@@ -1,4 +1,4 @@
-// What people call the devices of nodes, for captions in the workspace: asked for together, and known until a deploy.
+// What people call the devices of nodes, for captions in the workspace: asked for together, and known until a deploy or a rename here.
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { asText, hasEnv } from '../defaults.ts';
 import { textBriefly } from './captions.ts';
@@ -44,6 +44,15 @@ export function nameOrAddress(node: EditorNode, address: unknown): string {
     askSoon(service, names, COLLECT_MS);
   }
   return name ? textBriefly(name) : given;
+}
+
+/** It may have another name now: captions that name it have the old one until the new one is there. */
+export function renewName(service: string, mac: string): void {
+  const names = SERVICES.get(service);
+  if (names?.known.has(mac)) {
+    names.wanted.add(mac);
+    askSoon(service, names, COLLECT_MS);
+  }
 }
 
 function namesOf(service: string): Names {
