@@ -166,12 +166,12 @@ describe('messages of a connection', () => {
   });
 
   it('of QoS 2 are not kept for MQTT.js when they are given on, and wait again when nobody took them', async () => {
-    const packet = publish({ qos: 2, messageId: 7 });
+    const packet = { cmd: 'publish', ...publish({ qos: 2 }), messageId: 7 } as const;
     for (const [error, isKept] of [
       [undefined, false],
       [new Error('the flows are gone'), true],
     ] as const) {
-      await new Promise((resolve) => client.incomingStore.put(packet as IPublishPacket, resolve));
+      await new Promise((resolve) => client.incomingStore.put(packet, resolve));
       let takes = (): void => {};
       message = (done) => {
         takes = () => done(error);
@@ -192,8 +192,8 @@ describe('messages of a connection', () => {
     [2, undefined],
   ] as const) {
     it(`of QoS ${qos} with packet id ${messageId} are not acknowledged later, nor looked up`, async () => {
-      const other = publish({ messageId: 8 });
-      await new Promise((resolve) => client.incomingStore.put(other as IPublishPacket, resolve));
+      const other: IPublishPacket = { cmd: 'publish', ...publish(), messageId: 8 };
+      await new Promise((resolve) => client.incomingStore.put(other, resolve));
       for (const error of [undefined, new Error('not taken')]) {
         message = (done, deferrable) => {
           assert.equal(deferrable, undefined);
