@@ -16,8 +16,8 @@ const MAX_NAMED = 1_000;
 /**
  * `GET …/network?parent=&q=&sort=&needs=&near=&offset=&limit=&watch=`
  * @returns `{total, unheard, rows, broker, asked, heard, nameless, pushed}`: how many rows at the end nobody has heard, the
- *   state of the connection by which reports come, whether any are asked for, whether any gateway or device is known, see `whyNameless`, and whether the editor is told of
- *   changes; undefined: later
+ *   state of the connection by which reports come, whether any are asked for, whether any gateway or device is known, see
+ *   `whyNameless`, and whether the editor is told of changes; undefined: later
  * @throws ServiceError `INVALID_INPUT`, also where the settings of the broker are wrong, so that nothing comes
  */
 export function listNetwork(session: Session, req: Request, service: ServiceNode, RED: NodeAPI): unknown {

@@ -293,7 +293,10 @@ function textOf(bytes: Buffer, response: HttpResponse): string {
   return utf8 ?? decoderOf(marked ?? named).decode(bytes, { stream: isCut });
 }
 
-/** @param isCut it may end within a character, which is left out @returns undefined: it is none, or only seems to be, as ASCII in UTF-16 */
+/**
+ * @param isCut it may end within a character, which is left out
+ * @returns undefined: it is none, or only seems to be, as ASCII in UTF-16
+ */
 function readUtf8(bytes: Buffer, isCut: boolean): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut });
