@@ -32,8 +32,7 @@ describe('the subscription to the responses of a gateway', () => {
 
   afterEach(() => {
     gateways.close();
-    mock.timers.reset();
-    mock.restoreAll();
+    mock.reset();
   });
 
   const pass = (minutes: number) => {
@@ -104,8 +103,7 @@ describe('the subscriptions to the responses of many gateways', () => {
 
   afterEach(() => {
     gateways.close();
-    mock.timers.reset();
-    mock.restoreAll();
+    mock.reset();
   });
 
   /** Each is asked a millisecond later than the one before. */

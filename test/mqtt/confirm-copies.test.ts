@@ -123,7 +123,7 @@ describe('reports that come for each of two subscriptions', () => {
 
   let clientId: string;
 
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
   beforeEach(() => {
     bench.broker.options.delivery = 'per-subscription';
     clientId = `mt-copies-${process.pid}-${count++}`;

@@ -24,8 +24,7 @@ describe('many deadlines', () => {
 
   afterEach(() => {
     deadlines.clear();
-    mock.timers.reset();
-    mock.restoreAll();
+    mock.reset();
   });
 
   const pass = (milliseconds: number) => {

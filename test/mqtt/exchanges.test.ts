@@ -241,7 +241,7 @@ describe('an exchange of QoS 2 that a request has begun', () => {
   beforeEach(() => {
     clientId = `mt-exchanges-${process.pid}-${count++}`;
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   async function connect(changes: Partial<MqttSettings> = {}): Promise<Session> {
     const session = bench.open({ persistent: true, requestQos: 2, clientId, ...changes });

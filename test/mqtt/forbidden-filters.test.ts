@@ -16,7 +16,7 @@ describe('the filters for which a broker ends the connection', () => {
     mock.method(Math, 'random', () => 0);
     filters = new ForbiddenFilters();
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   const pass = (seconds: number) => {
     now += seconds * SECOND_MS;

@@ -282,8 +282,7 @@ describe('the intake', () => {
 
     afterEach(() => {
       queue.discard();
-      mock.timers.reset();
-      mock.restoreAll();
+      mock.reset();
     });
 
     const pass = (milliseconds: number) => {

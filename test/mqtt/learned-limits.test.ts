@@ -20,7 +20,7 @@ describe('what is learned of a broker', () => {
     learned = new LearnedLimits();
   });
 
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   /** The packets that ask for these where the broker answers each; it holds as many as it has granted. */
   const packets = (filters: readonly string[], before = 0): string[][] => {

@@ -16,7 +16,7 @@ import {
 
 describe('a session that an earlier process left at the broker', () => {
   const bench = useScriptedBroker();
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
   let count = 0;
 
   const leave = (filters: string[]) => leaveSession(bench.broker, filters);

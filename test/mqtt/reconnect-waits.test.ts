@@ -14,7 +14,7 @@ describe('the waits between attempts to connect', () => {
     mock.method(performance, 'now', () => now);
     mock.method(Math, 'random', () => chance);
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   /** What each failure is followed by, the time of the wait having passed: the broker that is tried then. */
   const follow = (waits: ReconnectWaits, ...failures: (Consequence | 'search')[]) =>

@@ -45,8 +45,7 @@ describe('the filters that a broker refuses', () => {
 
   afterEach(() => {
     filters.disconnected();
-    mock.timers.reset();
-    mock.restoreAll();
+    mock.reset();
   });
 
   const pass = (seconds: number) => {

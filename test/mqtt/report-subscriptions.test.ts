@@ -64,7 +64,7 @@ describe('the subscriptions to reports', () => {
 
   afterEach(() => {
     subscriptions.offline();
-    mock.restoreAll();
+    mock.reset();
   });
 
   const handler: ReportHandler = {

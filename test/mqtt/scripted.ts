@@ -139,6 +139,5 @@ async function openLine(): Promise<Socket> {
 }
 
 export function restoreTime(): void {
-  mock.timers.reset();
-  mock.restoreAll();
+  mock.reset();
 }

@@ -124,6 +124,6 @@ describe('finding leftovers', () => {
     const { now } = performance;
     mock.method(performance, 'now', () => now.call(performance) + 600_001);
     assert.equal(isNamed(1_000), true);
-    mock.restoreAll();
+    mock.reset();
   });
 });

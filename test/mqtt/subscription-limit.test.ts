@@ -32,8 +32,7 @@ describe('the number of subscriptions that a broker allows', () => {
 
   afterEach(() => {
     limit.disconnected();
-    mock.timers.reset();
-    mock.restoreAll();
+    mock.reset();
   });
 
   const pass = (milliseconds: number) => {

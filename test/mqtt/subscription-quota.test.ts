@@ -18,7 +18,7 @@ describe('the number of subscriptions that a broker allows', () => {
     quota = new SubscriptionQuota();
   });
 
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   /** One more ended connection with each of the filters alone. @returns whether each was one too many */
   const lose = (held: number, ...filters: string[]) => filters.map((filter) => quota.lost(filter, held));

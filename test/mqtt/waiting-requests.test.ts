@@ -55,8 +55,7 @@ describe('requests that wait', () => {
   afterEach(() => {
     waiting.close();
     gateways.close();
-    mock.timers.reset();
-    mock.restoreAll();
+    mock.reset();
   });
 
   const pass = (seconds: number) => {

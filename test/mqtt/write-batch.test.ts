@@ -30,7 +30,7 @@ describe('writes to the broker', () => {
   });
 
   afterEach(() => {
-    mock.restoreAll();
+    mock.reset();
     stream.destroy();
     far.destroy();
     server.close();

@@ -526,8 +526,7 @@ describe('the network in pages', () => {
       mock.timers.tick(1);
       assert.equal(pages.size, 0);
     } finally {
-      mock.restoreAll();
-      mock.timers.reset();
+      mock.reset();
     }
   });
 

@@ -21,7 +21,7 @@ describe('last values in a store', () => {
     mock.method(Date, 'now', () => EPOCH);
     mock.method(performance, 'now', () => NOW + stepMs * looks++);
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   const place = { gateway: G, device: D, identifier: 'temperature' };
   const makeValue = (more: Partial<LastValue> = {}): LastValue => ({

@@ -20,7 +20,7 @@ describe('long work', () => {
       return now;
     });
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   it('lets others have their turn after ten milliseconds, each time', async () => {
     const turns = new Turns();

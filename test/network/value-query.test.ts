@@ -122,7 +122,7 @@ describe('a query of last values', () => {
       mock.method(performance, 'now', () => at);
       hear(mac(2), 6);
     });
-    afterEach(() => mock.restoreAll());
+    afterEach(() => mock.reset());
 
     it('says how old it is', async () => {
       await assert.rejects(findValue(context(), input, old()), ({ text, cause }: ServiceError) => {
@@ -231,7 +231,7 @@ describe('a query of last values', () => {
       assert.equal((await found).rows.length, 2_000);
       assert.ok(turns >= 4 && turns < 20, `${turns}`);
     } finally {
-      mock.restoreAll();
+      mock.reset();
     }
   });
 

@@ -16,7 +16,7 @@ describe('the time of a moment', () => {
     wallTime(0);
     setBy = 0;
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(() => mock.reset());
 
   it('is that of the clock of this machine, before and after the start', () => {
     assert.deepEqual([2_500, -1_000].map(wallTime), ['2026-03-01T00:00:02.500Z', '2026-02-28T23:59:59.000Z']);

@@ -402,7 +402,7 @@ describeNodes('the statuses', (start) => {
     ground = { broker, portal, run, deploy, send };
   });
   afterEach(async () => {
-    mock.restoreAll();
+    mock.reset();
     await portal.stop();
     await broker.kill();
     await broker.reset();

@@ -28,8 +28,7 @@ describe('a tunnel through a proxy', () => {
     proxy = await startProxy();
   });
   afterEach(async () => {
-    mock.restoreAll();
-    mock.timers.reset();
+    mock.reset();
     for (const tunnel of tunnels) {
       tunnel.destroy();
     }

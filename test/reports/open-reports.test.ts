@@ -24,8 +24,7 @@ describe('reports that are open', () => {
     for (const reports of open.splice(0)) {
       reports.handOver();
     }
-    mock.restoreAll();
-    mock.timers.reset();
+    mock.reset();
   });
 
   function start(

@@ -49,8 +49,7 @@ describe('a preview', () => {
   });
   afterEach(() => {
     previews.close();
-    mock.restoreAll();
-    mock.timers.reset();
+    mock.reset();
   });
 
   const messageOf = (topic: string, time = topic, retained = false) => ({

@@ -94,8 +94,7 @@ describe('subscribers', () => {
   });
   afterEach(() => {
     subscribers.close();
-    mock.restoreAll();
-    mock.timers.reset();
+    mock.reset();
   });
 
   /** What a node with this filter gets: the numbers of its reports, the errors, and the states of its labels. */
