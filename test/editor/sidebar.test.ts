@@ -213,7 +213,7 @@ for (const [index, version] of VERSIONS.entries()) {
       const top = side.tree.locator('[role=treeitem]').first();
       await top.and(side.tree.locator(`[data-key="/${quiet}"].mt-gateway-item-lit`)).waitFor();
       assert.match((await top.getAttribute('aria-label')) ?? '', /event motion \d+ s ago/);
-      assert.match(await readOut.innerText(), new RegExp(`${quiet}: event motion`));
+      await readOut.filter({ hasText: `${quiet}: event motion` }).waitFor({ state: 'attached' });
       // What somebody points at stays where it is until the pointer rests.
       await top.hover();
       const { x, y, width } = (await top.boundingBox())!;
