@@ -22,6 +22,9 @@ export interface DeviceFilterInput {
 
 export type DeviceFilter = (device: Device) => boolean;
 
+/** The filter that nothing was given for. */
+export const EVERY_DEVICE: DeviceFilter = () => true;
+
 /** @throws INVALID_INPUT with the name of the field */
 export function createDeviceFilter(input: DeviceFilterInput): DeviceFilter {
   const tests = [
@@ -31,7 +34,7 @@ export function createDeviceFilter(input: DeviceFilterInput): DeviceFilter {
     firmwareTest(input.firmware),
     searchTest(input.search),
   ].filter((test) => test !== undefined);
-  return (device) => tests.every((test) => test(device));
+  return tests.length === 0 ? EVERY_DEVICE : (device) => tests.every((test) => test(device));
 }
 
 function labelTest(value: unknown): DeviceFilter | undefined {

@@ -3,7 +3,7 @@ import { invalidInput } from '../errors.ts';
 import { abortWith } from './abort.ts';
 import { readQuery } from './addresses.ts';
 import type { RestClient } from './client.ts';
-import { createDeviceFilter, type DeviceFilterInput } from './filters.ts';
+import { createDeviceFilter, type DeviceFilterInput, EVERY_DEVICE } from './filters.ts';
 import { devicePages } from './pages.ts';
 import type { DevicePage } from './responses.ts';
 import type { Device } from './types.ts';
@@ -43,8 +43,8 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
       // Nothing is asked of it beyond the last page, so it always has one.
       const page = (await next).value as DevicePage;
       const isLast = page.nextToken === undefined;
-      const found = page.devices.filter(passes);
-      const devices = found.slice(0, room);
+      const found = passes === EVERY_DEVICE ? page.devices : page.devices.filter(passes);
+      const devices = found.length > room ? found.slice(0, room) : found;
       room -= devices.length;
       if (isLast || room === 0) {
         yield { devices, complete: isLast && devices.length === found.length };

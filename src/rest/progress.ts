@@ -69,10 +69,10 @@ export class ListProgress {
 
   /** Notes those that it looks at. One without an id is not new: it could come for ever. */
   #hasNewDevice(devices: readonly { id: unknown }[]): boolean {
-    const chosen = devices.length < LONG_PAGE ? devices : devices.filter(isChosen);
+    const isLong = devices.length >= LONG_PAGE && devices.some(isChosen);
     let isNew = false;
-    for (const device of chosen.length > 0 ? chosen : devices) {
-      if (hasId(device) && this.#ids.add(String(device.id))) {
+    for (const device of devices) {
+      if ((!isLong || isChosen(device)) && hasId(device) && this.#ids.add(String(device.id))) {
         isNew = true;
       }
     }
@@ -128,7 +128,8 @@ class IdFilter {
 
   /** @returns whether the id is new */
   add(id: string): boolean {
-    const [hash, step] = hashOf(id);
+    const hash = hashOf(id, 0x811c9dc5, 0x01000193);
+    const step = hashOf(id, 0x9747b28c, 0x5bd1e995) | 1;
     if (this.#filters.some((bits) => hasAll(bits, hash, step))) {
       return false;
     }
@@ -162,21 +163,18 @@ function setAll(bits: Uint8Array, hash: number, step: number): void {
   }
 }
 
-/** Two hashes of a text (FNV-1a, and with another multiplier), mixed, because ids differ in few characters. */
-function hashOf(text: string): [number, number] {
-  let one = 0x811c9dc5;
-  let two = 0x9747b28c;
+/** FNV-1a with this start and multiplier, mixed, because ids differ in few characters. @returns 32 bits, with a sign */
+function hashOf(text: string, start: number, multiplier: number): number {
+  let hash = start;
   for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    one = Math.imul(one ^ code, 0x01000193);
-    two = Math.imul(two ^ code, 0x5bd1e995);
+    hash = Math.imul(hash ^ text.charCodeAt(i), multiplier);
   }
-  return [mix(one), mix(two) | 1];
+  return mix(hash);
 }
 
 /** The last step of MurmurHash3: every bit of the input changes every bit of the result. */
 function mix(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
+  return mixed ^ (mixed >>> 16);
 }
