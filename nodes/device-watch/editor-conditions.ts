@@ -27,10 +27,16 @@ export function conditionBoxes(container: JQuery, node: EditorNode): () => strin
     .empty();
   const boxes = [...CONDITION_NAMES, ...unknown].map((condition) => conditionBox(container, node, condition));
   const chosen = () => boxes.filter((box) => box.prop('checked')).map((box) => String(box.val()));
+  const problem = element('div', 'mt-gateway-problem', node._('problem.chooseOne')).attr('role', 'alert');
+  problem.insertAfter(container);
+  const show = () => {
+    problem.toggle(chosen().length === 0);
+    showLimits(chosen());
+  };
   for (const box of boxes) {
-    box.prop('checked', saved.includes(String(box.val()))).on('change', () => showLimits(chosen()));
+    box.prop('checked', saved.includes(String(box.val()))).on('change', show);
   }
-  showLimits(chosen());
+  show();
   return chosen;
 }
 

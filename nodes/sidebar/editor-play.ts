@@ -78,7 +78,7 @@ export class PlayPart {
     const before = this.#flow.val();
     if (shown !== this.#shownFlows) {
       this.#shownFlows = shown;
-      const options = [{ id: '', label: '' }, ...this.#flows];
+      const options = [{ id: '', label: say('play.choose') }, ...this.#flows];
       this.#flow.empty().append(options.map(({ id, label }) => $('<option>').val(id).text(label)));
     }
     const isOffered = (flow?: string) => this.#flows.some(({ id }) => id === flow);

@@ -80,9 +80,12 @@ describe('the panel of device watch', function () {
   it('marks a node without any condition, and says why', async () => {
     await editor.edit('unserved');
     const ticked = editor.page.locator('#mt-gateway-conditions input:checked');
+    const problem = editor.page.locator('.mt-gateway-problem', { hasText: 'Tick at least one condition.' });
+    assert.equal(await problem.isVisible(), false);
     while ((await ticked.count()) > 0) {
       await ticked.first().uncheck();
     }
+    await problem.waitFor();
     await editor.press('ok');
     const { valid, validationErrors } = await editor.properties('unserved', ['valid', 'validationErrors']);
     assert.equal(valid, false);

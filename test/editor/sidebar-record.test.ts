@@ -320,7 +320,7 @@ for (const [index, version] of VERSIONS.entries()) {
       };
       await deployWith('service');
       await says('Choose a flow: the one that is open has no report in node of this service.');
-      assert.deepEqual(await flows.locator('option').allInnerTexts(), ['', 'Building', 'Rooms']);
+      assert.deepEqual(await flows.locator('option').allInnerTexts(), ['Choose a flow', 'Building', 'Rooms']);
       assert.equal(await flows.inputValue(), '');
       await offer(line(1));
       assert.ok(await part().getByRole('button', { name: 'Play', exact: true }).isDisabled());
