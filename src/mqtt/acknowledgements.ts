@@ -76,23 +76,48 @@ export class Acknowledgements<Outcome> {
    * time holds for this one too. When the first time fails, the next in line sends again.
    * @param send gets since when it waits to be sent, in milliseconds of the clock
    * @param wait true: resolves with the response; false: when the broker has it, with nothing
-   * @param limits of waiting for somebody else's
+   * @param limitsOf of waiting for somebody else's, asked when it has to
    * @param delivered called when the broker has it, or has somebody else's; once more where it is sent again
    * @throws ServiceError `QUEUE_FULL` when too many wait for somebody else's
    */
-  async once(
+  once(
     sample: string,
     wait: boolean,
     send: (since: number) => Sending<Outcome>,
-    limits: WaitLimits = {},
+    limitsOf: () => WaitLimits = () => ({}),
     delivered: () => void = () => {},
+  ): Promise<Outcome | undefined> {
+    this.#forgetOld();
+    // Thousands may wait at once, and nearly all are the first of their sample: they cost no more than has to be.
+    return this.#sent.has(sample)
+      ? this.#onceMore(sample, wait, send, limitsOf(), delivered)
+      : this.#begin(sample, wait, send(this.#now()), delivered);
+  }
+
+  #begin(
+    sample: string,
+    wait: boolean,
+    sending: Sending<Outcome>,
+    delivered: () => void,
+  ): Promise<Outcome | undefined> {
+    const sent = this.#remember(sample, sending, delivered);
+    return wait ? sent.responded : sent.delivered.then(() => undefined);
+  }
+
+  /** Somebody has sent it: its own is sent where that one fails. */
+  async #onceMore(
+    sample: string,
+    wait: boolean,
+    send: (since: number) => Sending<Outcome>,
+    limits: WaitLimits,
+    delivered: () => void,
   ): Promise<Outcome | undefined> {
     const waiter = { since: this.#now(), until: Number.POSITIVE_INFINITY, delivered };
     for (;;) {
       this.#forgetOld();
       const earlier = this.#sent.get(sample);
       if (!earlier) {
-        break;
+        return this.#begin(sample, wait, send(waiter.since), delivered);
       }
       const joined = wait ? earlier.responded : earlier.delivered;
       const outcome = await this.#join(joined, earlier, waiter, limits);
@@ -104,13 +129,6 @@ export class Acknowledgements<Outcome> {
         waiter.since = this.#now();
       }
     }
-    const sent = this.#remember(sample, send(waiter.since));
-    sent.delivered.then(delivered, () => {});
-    if (wait) {
-      return sent.responded;
-    }
-    await sent.delivered;
-    return undefined;
   }
 
   /** How it ended. @throws ServiceError `QUEUE_FULL`, or what the limits say */
@@ -195,7 +213,7 @@ export class Acknowledgements<Outcome> {
     };
   }
 
-  #remember(sample: string, sending: Sending<Outcome>): Sending<Outcome> {
+  #remember(sample: string, sending: Sending<Outcome>, delivered: () => void): Sending<Outcome> {
     const sent = { ...sending, at: this.#now(), isSent: false, isDelivered: false };
     this.#sent.set(sample, sent);
     void sending.sent.then(() => {
@@ -203,6 +221,7 @@ export class Acknowledgements<Outcome> {
     });
     const settle = () => {
       sent.isDelivered = true;
+      delivered();
     };
     sent.delivered.then(settle, () => this.#forget(sample, sent));
     sent.responded.catch((error: unknown) => {

@@ -152,12 +152,12 @@ export class DeviceRequests {
   }
 
   /** A person knows a device by its name, and an error waits for nobody: what is known already. */
-  async #withWords<T>(answer: Promise<T>): Promise<T> {
-    try {
-      return await answer;
-    } catch (error) {
-      nameThePlace(error, this.#context.nameOf);
-      throw error;
-    }
+  #withWords<T>(answer: Promise<T>): Promise<T> {
+    return answer.catch(this.#nameThePlace);
   }
+
+  readonly #nameThePlace = (error: unknown): never => {
+    nameThePlace(error, this.#context.nameOf);
+    throw error;
+  };
 }

@@ -1,7 +1,7 @@
 // Acknowledgements of timestamped samples as requests (assumed: beyond the interface), with their response or without.
 import type { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
-import { Acknowledgements, type Sending } from './acknowledgements.ts';
+import { Acknowledgements, type Sending, type WaitLimits } from './acknowledgements.ts';
 import { timedOut } from './request-errors.ts';
 import type { RequestOptions, SendOptions } from './requests.ts';
 
@@ -58,28 +58,37 @@ export class SampleAcknowledgements {
    * @param read reads the parsed body of the response, or throws what is wrong with it
    * @returns what `read` returned; undefined without `wait`
    */
-  async acknowledge<T>(
+  acknowledge<T>(
     request: BuiltRequest,
     sample: string,
     options: AcknowledgeOptions,
     read: (body: unknown) => T,
   ): Promise<T | undefined> {
-    const { signal, wait, ignored = () => {}, timeout = this.#timeout } = options;
-    const limits = {
+    const send = (since: number) => this.#begin(request, options, read, since);
+    const delivered = () => {
+      if (this.#line.ignoresAcks(request.gateway)) {
+        options.ignored?.();
+      }
+    };
+    const outcome = this.#sent.once(
+      sample,
+      options.wait,
+      send,
+      () => this.#limits(request, options),
+      delivered,
+    );
+    return outcome as Promise<T | undefined>;
+  }
+
+  /** Of waiting for somebody else's acknowledgement. */
+  #limits(request: BuiltRequest, { signal, timeout = this.#timeout }: AcknowledgeOptions): WaitLimits {
+    return {
       signal,
       timeout,
       readsSince: () => this.#reading.readsSince,
       timeoutError: () => timedOut(request, timeout),
       unsentError: () => this.#line.unsent(request.gateway, timeout),
     };
-    const send = (since: number) => this.#begin(request, options, read, since);
-    const delivered = () => {
-      if (this.#line.ignoresAcks(request.gateway)) {
-        ignored();
-      }
-    };
-    const outcome = await this.#sent.once(sample, wait, send, limits, delivered);
-    return outcome as T | undefined;
   }
 
   #begin(
@@ -88,23 +97,19 @@ export class SampleAcknowledgements {
     read: (body: unknown) => unknown,
     since: number,
   ): Sending<unknown> {
-    const [sent, delivered] = [createEvent(), createEvent()];
-    const handling = {
-      trafficClass: 'ack',
-      awaitResponse: options.wait,
-      since,
-      sent: sent.happen,
-      delivered: delivered.happen,
-    } as const;
-    const responded = this.#send(request, options, handling).then(read);
-    return { sent: sent.happened, delivered: Promise.race([delivered.happened, responded]), responded };
+    let [left, arrived, failed]: ((outcome?: unknown) => void)[] = [];
+    const sent = new Promise((resolve) => {
+      left = resolve;
+    });
+    const delivered = new Promise((resolve, reject) => {
+      [arrived, failed] = [resolve, reject];
+    });
+    const handling = { trafficClass: 'ack', awaitResponse: options.wait, since } as const;
+    const responded = this.#send(request, options, { ...handling, sent: left, delivered: arrived }).then(
+      read,
+    );
+    // Also without its acknowledgement by the broker.
+    responded.then(arrived, failed);
+    return { sent, delivered, responded };
   }
-}
-
-function createEvent(): { happen: () => void; happened: Promise<void> } {
-  let happen = (): void => {};
-  const happened = new Promise<void>((resolve) => {
-    happen = resolve;
-  });
-  return { happen, happened };
 }

@@ -86,7 +86,13 @@ describe('a sample that several acknowledge', () => {
       return all.at(-1)!.sending;
     };
     acknowledgements
-      .once(sample, wait, send, limits, () => void told.push(name))
+      .once(
+        sample,
+        wait,
+        send,
+        () => limits,
+        () => void told.push(name),
+      )
       .then(
         (outcome) => void ended.push(`${name} ${outcome}`),
         ({ text }: ServiceError) => void ended.push(`${name} ${text.key}`),
@@ -450,7 +456,14 @@ describe('messages that wait for the acknowledgement of the same sample', () => 
     const acknowledgements = new Acknowledgements<number>();
     const closing = new AbortController();
     const join = (sample: string) =>
-      codeOf(acknowledgements.once(sample, true, () => sending, { signal: closing.signal }));
+      codeOf(
+        acknowledgements.once(
+          sample,
+          true,
+          () => sending,
+          () => ({ signal: closing.signal }),
+        ),
+      );
     const first = [join('a'), join('b')];
     const joined = Array.from({ length: 100_000 }, (_, n) => join(n % 2 === 0 ? 'a' : 'b'));
     assert.equal(await join('a'), 'QUEUE_FULL');
@@ -501,7 +514,11 @@ describe('messages that wait for the acknowledgement of the same sample', () => 
     const acknowledgements = new Acknowledgements<number>();
     const waited: number[] = [];
     for (let second = 0; second < 60; second++) {
-      const ended = acknowledgements.once('s', true, unanswered, { signal, timeout, timeoutError: late });
+      const ended = acknowledgements.once('s', true, unanswered, () => ({
+        signal,
+        timeout,
+        timeoutError: late,
+      }));
       void codeOf(ended).then(() => waited.push(performance.now() / 1_000 - second));
       for (let half = 0; half < 2; half++) {
         await turn();

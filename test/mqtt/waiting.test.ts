@@ -210,7 +210,12 @@ describe('many waiting requests', () => {
         late: () => new ServiceError('CLOSED', ''),
       };
       const all = Array.from({ length: count }, () =>
-        acknowledgements.once('s', true, () => sending, limits),
+        acknowledgements.once(
+          's',
+          true,
+          () => sending,
+          () => limits,
+        ),
       );
       answer(7);
       assert.deepEqual([...new Set(await Promise.all(all))], [7]);
