@@ -21,8 +21,8 @@ export interface Call {
   isLost: boolean;
   /** It has had its turn before, so its next attempt goes ahead of new calls. */
   isAgain: boolean;
-  /** Whether the token of its request has ended since that was made. */
-  isOutdated?: (() => boolean) | undefined;
+  /** When the token of its request ends, in milliseconds of the clock; undefined: it has none. */
+  tokenEndsAt?: number;
 }
 
 interface Attempt {
@@ -92,8 +92,9 @@ export class Attempts {
   async #attempt(call: Call, prepare: () => Promise<HttpRequest>): Promise<Attempt> {
     for (;;) {
       const request = await prepare();
-      const isOutdated = call.isOutdated?.() === true ? undefined : call.isOutdated;
-      const outcome = await this.#inTurn(request, call, isOutdated);
+      const { tokenEndsAt = 0 } = call;
+      const sendBefore = tokenEndsAt > this.#clock.now() ? tokenEndsAt : Number.POSITIVE_INFINITY;
+      const outcome = await this.#inTurn(request, call, sendBefore);
       if (outcome !== undefined) {
         return { request, outcome };
       }
@@ -102,19 +103,19 @@ export class Attempts {
 
   /**
    * Only what is under way, or is next, holds a permit. The usual way costs no signal of its own: lists are long.
-   * @returns undefined: it was outdated when its turn came
+   * @returns undefined: its token had ended when its turn came
    */
   async #inTurn(
     request: HttpRequest,
     call: Call,
-    isOutdated: Call['isOutdated'],
+    sendBefore: number,
   ): Promise<HttpResponse | Error | undefined> {
     if (!this.#semaphore.tryAcquire()) {
       await this.#either(call.signal, (either) => this.#semaphore.wait(either, call.isAgain));
     }
     call.isAgain = true;
     try {
-      return await this.#sendWhenAllowed(request, call, isOutdated);
+      return await this.#sendWhenAllowed(request, call, sendBefore);
     } catch (error) {
       return error as Error;
     } finally {
@@ -126,7 +127,7 @@ export class Attempts {
   async #sendWhenAllowed(
     request: HttpRequest,
     { signal, isLogin }: Call,
-    isOutdated: Call['isOutdated'],
+    sendBefore: number,
   ): Promise<HttpResponse | undefined> {
     const hold = this.#holds.get(request.origin) ?? new Hold();
     this.#holds.set(request.origin, hold);
@@ -137,7 +138,7 @@ export class Attempts {
       }
       await this.#wait(hold.wait(this.#clock.now()), signal);
     }
-    if (isOutdated?.()) {
+    if (this.#clock.now() >= sendBefore) {
       return undefined;
     }
     const response = await this.#http.send(request, signal);

@@ -87,10 +87,9 @@ export class TokenKeeper {
     return isKept || now < token.renewAt ? token.text : undefined;
   }
 
-  /** Whether this is still the token: it has not ended, and no other one has taken its place. */
-  holds(text: string): boolean {
-    const token = this.#token;
-    return token?.text === text && (this.#clock.now() < token.endsAt || this.current === text);
+  /** When this token ends, in milliseconds of the clock; infinite where it is not the token any more. */
+  endOf(text: string): number {
+    return this.#token?.text === text ? this.#token.endsAt : Number.POSITIVE_INFINITY;
   }
 
   /** Whether there is a token that has not ended and that nobody has refused, though it may be due for renewal. */

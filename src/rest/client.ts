@@ -220,11 +220,11 @@ export class RestClient {
   async #authorized(base: BaseAddress, request: RestRequest, call: Call): Promise<HttpResponse> {
     for (let isSecond = false; ; isSecond = true) {
       let token = '';
-      call.isOutdated = () => !this.#tokens.holds(token);
       const response = await this.#attempts.run(call, async () => {
         token =
           this.#tokens.current ??
           (await this.#either(call.signal, (either) => unlessAborted(this.#tokens.token(), either)));
+        call.tokenEndsAt = this.#tokens.endOf(token);
         return this.#httpRequest(base, request, { [this.#settings.authHeader]: `Bearer ${token}` });
       });
       if (response.statusCode !== 401) {

@@ -2028,6 +2028,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'rest/client': [
         'does not log in again and again at a service that answers every call with 401',
         'goes on with a token that one path refuses and others accept, without a login for each call',
+        'logs in for one call that is refused, not for each that waits behind it',
       ],
     },
     'After a refused login all calls fail at once with `LOGIN_FAILED`, without asking the service, for 10 seconds, doubling to 5 minutes.':

@@ -125,22 +125,13 @@ describe('token', () => {
     assert.equal(keeper.isLasting, false);
   });
 
-  it('is held until its end or another takes its place, and one that no login betters as long as that holds', async () => {
+  it('tells its end as long as it is the token', async () => {
     login = async () => `${encode({ iat: 0, exp: 3600 })}${logins}`;
-    assert.equal(keeper.holds(''), false);
+    assert.equal(keeper.endOf(''), Number.POSITIVE_INFINITY);
     const first = await keeper.token();
-    clock.time = 3_599_999;
-    assert.deepEqual([keeper.holds(first), keeper.holds('other')], [true, false]);
-    clock.time += 1;
-    assert.equal(keeper.holds(first), false);
-    const second = await keeper.token();
-    assert.deepEqual([keeper.holds(first), keeper.holds(second)], [false, true]);
-    keeper.drop(second);
-    assert.equal(keeper.holds(second), false);
-    await refusedCall();
-    const kept = keeper.current as string;
-    login = async () => assert.fail();
-    assert.equal(keeper.holds(kept), true);
+    assert.deepEqual([keeper.endOf(first), keeper.endOf('other')], [3_600_000, Number.POSITIVE_INFINITY]);
+    keeper.drop(first);
+    assert.equal(keeper.endOf(first), Number.POSITIVE_INFINITY);
   });
 
   it('is used while its renewal is under way, which nobody waits for before its end', async () => {

@@ -147,6 +147,46 @@ describe('REST client', () => {
       await other.close();
     });
 
+    it('sends what waits for its turn with the token that it has, though another call with that was refused', async () => {
+      server.answer = ({ url }, response) => json(response, {}, url.endsWith('/refused') ? 401 : 200);
+      const { login } = server;
+      server.login = (request, response) => {
+        server.login = (_, later) => json(later, {}, 403);
+        login(request, response);
+      };
+      const refused = failure(client.send({ method: 'GET', path: '/refused' }));
+      const others = Array.from({ length: 40 }, () => client.send(LIST));
+      assert.equal((await refused).code, 'LOGIN_FAILED');
+      await Promise.all(others);
+      assert.equal(server.logins.length, 2);
+    });
+
+    it('logs in for one call that is refused, not for each that waits behind it', async () => {
+      const refused: ServerResponse[] = [];
+      let good = 0;
+      // A refusal takes longer than what succeeds, so that the token has been accepted meanwhile.
+      server.answer = ({ url }, response) => {
+        if (url.endsWith('/refused')) {
+          refused.push(response);
+        } else {
+          good++;
+          json(response, {});
+        }
+        if (refused.length === 4 || good === 40) {
+          for (const one of refused.splice(0)) {
+            json(one, {}, 401);
+          }
+        }
+      };
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 80 }, (_, n) =>
+          client.send(n % 2 === 0 ? LIST : { method: 'GET', path: '/refused' }),
+        ),
+      );
+      assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 40);
+      assert.equal(server.logins.length, 2);
+    });
+
     it('lets no call wait for a login that is not answered while the token lasts, and shows no fault of it', async () => {
       const clock = createClock(0);
       const other = createClient(server.url, { retries: 0 }, clock);
