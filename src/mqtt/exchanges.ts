@@ -104,7 +104,7 @@ export class Exchanges {
 
   /** Nobody has taken it after all: it waits until the broker releases it once more. */
   returned(packet: IPublishPacket): void {
-    this.#incoming.put(packet, () => {});
+    this.#incoming.putBack(packet);
   }
 
   /** What this client has read is still worked through, and must touch no exchange of the next one. */

@@ -9,13 +9,23 @@ const ENTRY_BYTES = 500;
 export interface IncomingStore extends IStore {
   /** Called for a message that is not kept, nor confirmed, since too much waits to be released. */
   full: () => void;
+  /** Keeps what it had before, whatever waits: the broker has been told that it is here. */
+  putBack(packet: IPublishPacket): void;
 }
+
+type Done = Parameters<IStore['put']>[1];
 
 const sizeOf = ({ topic, payload }: IPublishPacket): number => ENTRY_BYTES + topic.length + payload.length;
 
 /** @param store an empty one, without a bound */
 export function createIncomingStore(store: IStore): IncomingStore {
   let bytes = 0;
+  const keep = ({ cmd, messageId, topic, qos, dup, retain, payload }: IPublishPacket, done: Done) => {
+    // Else all that came with it would be kept, properties of a megabyte among it.
+    const kept = { cmd, messageId, topic, qos, dup, retain, payload: Buffer.from(payload) };
+    bytes += sizeOf(kept);
+    store.put(kept, done);
+  };
   const remove: IStore['del'] = (packet, done) => {
     store.del(packet, (error, removed) => {
       bytes -= removed ? sizeOf(removed as IPublishPacket) : 0;
@@ -28,17 +38,19 @@ export function createIncomingStore(store: IStore): IncomingStore {
     put(packet, done) {
       const message = packet as IPublishPacket;
       // What is sent once more takes the place of what was kept.
-      remove(message, () => {});
-      if (bytes >= MAX_UNRELEASED_BYTES) {
+      let place = 0;
+      remove(message, (_, removed) => {
+        place = removed ? sizeOf(removed as IPublishPacket) : 0;
+      });
+      if (bytes >= MAX_UNRELEASED_BYTES && sizeOf(message) > place) {
         incoming.full();
-        return incoming;
+      } else {
+        keep(message, done);
       }
-      // Else all that came with it would be kept, properties of a megabyte among it.
-      const { cmd, messageId, topic, qos, dup, retain } = message;
-      const kept = { cmd, messageId, topic, qos, dup, retain, payload: Buffer.from(message.payload) };
-      bytes += sizeOf(kept);
-      store.put(kept, done);
       return incoming;
+    },
+    putBack(packet) {
+      keep(packet, () => {});
     },
     del: remove,
     get(packet, done) {

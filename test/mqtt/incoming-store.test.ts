@@ -88,6 +88,29 @@ describe('the messages of QoS 2 that a broker has not released', () => {
     assert.deepEqual([kept, refused], [[1, 1, 1, 2], 1]);
   });
 
+  it('are kept above 64 MB where they were there before, and are not larger', () => {
+    const half = MAX_UNRELEASED_BYTES / 2 - REST;
+    put(3, 10);
+    put(1, half);
+    put(2, half);
+    put(3, 10);
+    put(3, 9);
+    assert.deepEqual([kept, refused], [[3, 1, 2, 3, 3], 0]);
+    put(3, 10);
+    assert.deepEqual([refused, get(3)], [1, undefined]);
+  });
+
+  it('have their place again when nobody could take them, whatever is there meanwhile', () => {
+    put(1, 10);
+    const message = get(1)!;
+    assert.equal(release(1), true);
+    put(2, MAX_UNRELEASED_BYTES);
+    store.putBack(message);
+    assert.deepEqual([get(1), refused], [message, 0]);
+    put(3, 0);
+    assert.equal(refused, 1);
+  });
+
   it('keep nothing alive of what came with them', () => {
     const received = Buffer.alloc(100_000);
     put(1, received.subarray(0, 10));
