@@ -100,7 +100,10 @@ function someCondition(this: EditorNode, value: unknown, _options: unknown): boo
 /** What the node does with its settings, as far as they are fixed. */
 function describe(node: EditorNode): string {
   const nameOf = (one: string) => nameOrAddress(node, one);
-  const list = (name: string) => listBriefly(readList(node[name] ?? []).map(nameOf));
-  const where = list('devices') || list('labels') || list('gateways');
+  const list = (name: string) => readList(node[name] ?? []);
+  const where =
+    listBriefly(list('devices'), nameOf) ||
+    listBriefly(list('labels')) ||
+    listBriefly(list('gateways'), nameOf);
   return node._(where ? 'node.where' : 'node.all', { where });
 }

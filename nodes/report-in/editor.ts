@@ -107,12 +107,15 @@ RED.nodes.registerType('mt-report-in', {
 function describe(node: EditorNode): string {
   const list = (name: string) => readList(node[name] ?? []);
   const identifiers = list('identifiers');
-  const what = listBriefly(
-    identifiers.length > 0 ? identifiers : list('kinds').map((kind) => nameOfKind(node, kind)),
-  );
-  const [name, where] = (['devices', 'labels', 'gateways'] as const)
-    .map((filter) => [filter, listBriefly(list(filter).map((one) => nameOrAddress(node, one)))] as const)
-    .find(([, found]) => found !== '') ?? ['', ''];
+  const what = listBriefly(identifiers) || listBriefly(list('kinds'), (kind) => nameOfKind(node, kind));
+  const nameOf = (one: string) => nameOrAddress(node, one);
+  const [name, where] = (
+    [
+      ['devices', listBriefly(list('devices'), nameOf)],
+      ['labels', listBriefly(list('labels'))],
+      ['gateways', listBriefly(list('gateways'), nameOf)],
+    ] as const
+  ).find(([, found]) => found !== '') ?? ['', ''];
   const from = where && node._(`node.${name}`, { where });
   return node._(`node.${what ? 'what' : 'all'}${from ? 'From' : ''}`, { what, from });
 }

@@ -1,7 +1,7 @@
 // The panels in a real browser, in front of a real Node-RED and the service in a box.
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
-import type { Route } from 'playwright-core';
+import type { Request, Route } from 'playwright-core';
 import { IDENTIFIERS } from '../../src/protocol/identifiers.ts';
 import { FLOW_NODE_TYPES } from '../node-types.ts';
 import { type Editor, openEditor } from './browser.ts';
@@ -95,6 +95,16 @@ describe('the panels in the editor', function () {
   });
 
   it('names two entries of a long list in the caption of a node, and the number of the others', async () => {
+    const asked = new Set<string>();
+    const note = (request: Request) => {
+      if (request.url().endsWith('/names')) {
+        const { macs } = request.postDataJSON() as { macs: string[] };
+        for (const mac of macs) {
+          asked.add(mac);
+        }
+      }
+    };
+    editor.page.on('request', note);
     const devices = Array.from({ length: 300 }, (_, index) => (0xc00000000000 + index).toString(16));
     const kinds = ['heartbeat', 'rssi', 'property'];
     await red.deploy([
@@ -106,6 +116,11 @@ describe('the panels in the editor', function () {
       await captionOf('many'),
       'heartbeat, signal strength +1 from c00000000000, c00000000001 +298',
     );
+    while (!asked.has('c00000000001')) {
+      await editor.page.waitForRequest(/\/names$/);
+    }
+    editor.page.off('request', note);
+    assert.equal(asked.has('c00000000002'), false);
   });
 
   it('shortens a value of several fields in the caption of a node', async () => {

@@ -34,8 +34,9 @@ describe('the pickers', function () {
         ...{ id: 'watching', type: 'mt-device-watch', z: 'tab', service: 'service', x: 500, y: 180 },
         ...{ devices: [service.demo.device], wires: [[]] },
       };
+      const labelled = { ...watching, id: 'labelled', devices: [], labels: [service.demo.device], y: 240 };
       const heard = { ...sink('heard'), x: 500, y: 60 };
-      await red.deploy([serviceNode(service), ...nodes, named, watching, heard]);
+      await red.deploy([serviceNode(service), ...nodes, named, watching, labelled, heard]);
       await red.status('mt-report-in', ({ text }) => text === 'connected');
       for (const { mac } of service.gateways) {
         await publish('heartbeat', { status: 0 }, mac);
@@ -69,6 +70,9 @@ describe('the pickers', function () {
       await caption.filter({ hasText: 'Meeting room 2.14' }).waitFor();
       assert.doesNotMatch((await caption.textContent()) ?? '', new RegExp(service.demo.device));
     }
+    // A label that looks like an address is none.
+    const label = await editor.page.locator('[id="labelled"] .red-ui-flow-node-label').textContent();
+    assert.match(label ?? '', new RegExp(service.demo.device));
     await editor.edit('named');
   });
 

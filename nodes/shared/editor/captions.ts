@@ -32,7 +32,7 @@ export const textBriefly = (content: string): string =>
 const MAX_NAMED = 2;
 
 /** The first entries of a list, and how many more there are. */
-export function listBriefly(entries: readonly string[]): string {
+export function listBriefly(entries: readonly string[], nameOf = (entry: string): string => entry): string {
   const more = entries.length - MAX_NAMED;
-  return entries.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` +${more}` : '');
+  return entries.slice(0, MAX_NAMED).map(nameOf).join(', ') + (more > 0 ? ` +${more}` : '');
 }
