@@ -2,7 +2,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { NodeAPI } from 'node-red';
 import { invalidInput, type KeptMessage, type Session } from '../../src/index.ts';
-import { handleQuery, readLimit } from '../shared/runtime/admin.ts';
+import { handleQuery, MAX_ROWS, readLimit } from '../shared/runtime/admin.ts';
 import { checkFilled } from '../shared/runtime/env.ts';
 import { hideValues, readPanel } from '../shared/runtime/panel-variables.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
@@ -41,7 +41,7 @@ async function preview(session: Session, req: Request, service: ServiceNode, RED
     return { hasNoGateway: true };
   }
   return entries
-    .slice(Math.max(0, entries.length - readLimit(limit)))
+    .slice(Math.max(0, entries.length - readLimit(limit, MAX_ROWS)))
     .reverse()
     .map(({ report, topic }) => ({
       ...report,

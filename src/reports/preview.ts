@@ -4,7 +4,10 @@ import { isObject } from '../protocol/json.ts';
 import type { Report } from '../protocol/reports/index.ts';
 import { bodyOf, type Message } from './message.ts';
 
-const MAX_LINES = 20;
+const MAX_LINES = 1_000;
+/** Of payloads, in one look: beyond it fewer lines are kept, but always as many as a panel shows. */
+const MAX_BYTES = 1_048_576;
+const SHOWN_LINES = 20;
 /** A panel that is closed does not say so: it stops asking. */
 const LEASE_MS = 15_000;
 const MAX_LEASES = 16;
@@ -57,6 +60,8 @@ export interface PreviewState {
 
 interface Lease {
   lines: Line[];
+  /** Of their payloads. */
+  bytes: number;
   problem: ServiceError | undefined;
   end: () => void;
   timer: NodeJS.Timeout | undefined;
@@ -121,7 +126,7 @@ export class Previews<Filter> {
 
   /** What others remember and what is shown at present: each message once, the oldest first. */
   #known(kept: readonly KeptMessage[]): Message[] {
-    const shown = [...this.#leases.values()].flatMap(({ lines }) => lines);
+    const shown = [...this.#leases.values()].flatMap(({ lines }) => lines.slice(-SHOWN_LINES));
     const all = [...kept, ...shown.map((line) => ({ ...line, retained: line.report.retained === true }))];
     const once = new Map(all.map((one) => [`${one.topic} ${one.payload.toString('latin1')}`, one]));
     const times = Array.from(once.values(), (one) => ({ one, at: timeOf(one.payload) }));
@@ -136,7 +141,8 @@ export class Previews<Filter> {
       this.#endIdle();
     }
     const lease: Lease = {
-      ...{ lines: [], problem: undefined, endRequest: undefined, sampled: 0, received: 0, pausedUntil: 0 },
+      ...{ lines: [], bytes: 0, problem: undefined, endRequest: undefined },
+      ...{ sampled: 0, received: 0, pausedUntil: 0 },
       polledAt: performance.now(),
       polls: 0,
       timer: undefined,
@@ -168,18 +174,23 @@ function timeOf(payload: Buffer): number {
 }
 
 function addLine(lease: Lease, line: Line): void {
+  const { lines } = lease;
   if (line.report.retained) {
     // The broker sends it again for each subscription.
-    lease.lines = lease.lines.filter(
-      ({ report, topic, payload }) =>
-        !(report.retained && topic === line.topic && payload.equals(line.payload)),
+    const before = lines.findIndex(
+      ({ report, topic, payload }) => report.retained && topic === line.topic && payload.equals(line.payload),
     );
+    if (before >= 0) {
+      lines.splice(before, 1);
+      lease.bytes -= line.payload.length;
+    }
   }
-  lease.lines.push(line);
-  if (lease.lines.length > MAX_LINES) {
-    lease.lines.shift();
+  lines.push(line);
+  lease.bytes += line.payload.length;
+  while (lines.length > MAX_LINES || (lines.length > SHOWN_LINES && lease.bytes > MAX_BYTES)) {
+    lease.bytes -= lines.shift()?.payload.length ?? 0;
   }
-  if (++lease.sampled >= MAX_LINES) {
+  if (++lease.sampled >= SHOWN_LINES) {
     pause(lease);
   }
 }

@@ -221,6 +221,22 @@ describeNodes('the admin endpoints', (start) => {
     );
   });
 
+  it('preview all that has passed since somebody looks, where no number is given', async () => {
+    const flow = await run();
+    await subscribed(box);
+    await flow.post('/mt-service/svc/preview', {});
+    const { gateway, device } = box.demo;
+    for (let seq = 0; seq < 60; seq++) {
+      await box.publish(gateway, device, 'heartbeat', { time: new Date().toISOString(), seq, status: 0 });
+      await flow.next('out');
+    }
+    const { body } = await flow.post('/mt-service/svc/preview', {});
+    assert.deepEqual(
+      (body as { seq: number }[]).map(({ seq }) => seq),
+      Array.from({ length: 60 }, (_, n) => 59 - n),
+    );
+  });
+
   it('preview at once what has passed a node last, read as the settings of the panel say', async () => {
     const flow = await run();
     await subscribed(box);

@@ -64,11 +64,41 @@ describe('a preview', () => {
   const topicsOf = (name: string) => previews.poll({ name }).lines.map(({ topic }) => topic);
   const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `${from + i}`);
 
-  it('shows the newest 20 reports, the newest last', () => {
+  it('shows the newest 1 000 reports, the newest last', () => {
     assert.deepEqual(topicsOf('a'), []);
-    hear('a', ...numbers(0, 25));
-    assert.deepEqual(topicsOf('a'), numbers(5, 25));
-    assert.deepEqual(previews.poll({ name: 'a' }).lines.at(-1)?.report, { time: '24' });
+    hear('a', ...numbers(0, 1_005));
+    assert.deepEqual(topicsOf('a'), numbers(5, 1_005));
+    assert.deepEqual(previews.poll({ name: 'a' }).lines.at(-1)?.report, { time: '1004' });
+  });
+
+  it('begins with the newest 20 of each of the others', () => {
+    topicsOf('a');
+    const times = numbers(10, 40).map((second) => `2026-01-01T00:00:${second}Z`);
+    hear('a', ...times);
+    topicsOf('b');
+    assert.deepEqual(
+      begins.get('b')?.map(({ topic }) => topic),
+      times.slice(10),
+    );
+  });
+
+  it('shows fewer where they have more than 1 MB together, but 20 at least', () => {
+    topicsOf('a');
+    const hearLong = (topic: string, length: number, retained = false) =>
+      takers.get('a')?.({ retained } as unknown as Report, topic, Buffer.alloc(length));
+    const tenth = 2 ** 20 / 10;
+    for (const topic of numbers(0, 30)) {
+      hearLong(topic, tenth);
+    }
+    assert.deepEqual(topicsOf('a'), numbers(10, 30));
+    for (const topic of numbers(30, 55)) {
+      hearLong(topic, 1);
+    }
+    // What is retained takes the place of the same that came before.
+    for (let time = 0; time < 30; time++) {
+      hearLong('retained', tenth, true);
+    }
+    assert.deepEqual(topicsOf('a'), [...numbers(22, 55), 'retained']);
   });
 
   it('shows a retained report once, though each subscription brings it again', () => {
@@ -128,7 +158,7 @@ describe('a preview', () => {
     assert.deepEqual(wanting, []);
     time += 4_999;
     hear('a', '20');
-    assert.deepEqual(topicsOf('a'), numbers(1, 21));
+    assert.deepEqual(topicsOf('a'), numbers(0, 21));
     assert.deepEqual(wanting, []);
     time += 1;
     topicsOf('a');

@@ -11,7 +11,7 @@ import { hideVariables } from './hidden-variables.ts';
 import { findForEditor, type ServiceNode } from './services.ts';
 import { NOT_SHOWN, toFlowError } from './texts.ts';
 
-const MAX_ROWS = 1_000;
+export const MAX_ROWS = 1_000;
 const DEFAULT_ROWS = 50;
 
 /** Longer than this the editor would not wait: it is told that the result is on its way, and asks again. */
@@ -211,7 +211,7 @@ export function sendError(RED: NodeAPI, res: Response, error: unknown): void {
 export const readQueryText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** How many rows are wanted, within bounds. */
-export function readLimit(value: unknown): number {
-  return Math.min(MAX_ROWS, Math.trunc(readNumber(value, DEFAULT_ROWS)));
+/** How many rows are wanted, within bounds. @param usual where it is not said */
+export function readLimit(value: unknown, usual = DEFAULT_ROWS): number {
+  return Math.min(MAX_ROWS, Math.trunc(readNumber(value, usual)));
 }
