@@ -214,7 +214,8 @@ async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested):
   const asksForPrefix = text.key === 'check.silent' && !wasHeard;
   const question = asksForPrefix ? [translate(RED, 'check.prefix')] : [];
   const message = withProxies(RED, [...told, ...untriedNote, ...question].join('; '), proxies);
-  const isDoubtful = asksForPrefix || found.some(({ key }) => key === 'check.sameClient');
+  const isDoubtful =
+    asksForPrefix || untried.length > 0 || found.some(({ key }) => key === 'check.sameClient');
   return { ok, message, ms, ...(isDoubtful && { doubtful: true }) };
 }
 
