@@ -639,7 +639,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'nodes/lifecycle':
         'closes its nodes within 2 seconds, and ends all that waits with CLOSED, at a broker and a service that are silent',
     },
-    'In a full deploy Node-RED replaces the Catch nodes too, so that nobody hears of it.': 'about Node-RED',
+    'In a full deploy Node-RED replaces the Catch nodes too, so that nobody may hear of it: each node warns of how many messages end so.':
+      {
+        'nodes/lifecycle': 'tells … of the messages that a deploy of type … ends',
+      },
     'A request that was already sent may still be carried out by the device.': 'about gateways and devices',
     'The service disconnects from the broker at once, whatever is still unacknowledged, so that in a shared group the others get what comes from then on.':
       {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { hostname } from 'node:os';
+import { mock } from 'node:test';
 import { connectAsync } from 'mqtt';
 import type { Node, NodeAPI, NodeDef } from 'node-red';
 import type { ServiceNode } from '../../nodes/shared/runtime/services.ts';
@@ -403,6 +404,34 @@ describeNodes('a service', (start) => {
     const codes = flow.inbox('errors').all.map(({ error }) => error?.code);
     assert.deepEqual([codes.length, [...new Set(codes)]], [6 * nodes.length, ['CLOSED']]);
   });
+
+  for (const type of ['full', 'flows', 'nodes'] as const) {
+    const isFull = type === 'full';
+    it(`tells ${isFull ? 'the log' : 'Catch nodes'} of the messages that a deploy of type ${type} ends`, async () => {
+      const nodes = [READ, WRITE, ACK, ...REST_NODES];
+      const flow = await start(flowAround(service({ maxInFlight: 1 }), ...nodes), { credentials });
+      for (const { id } of [READ, WRITE, ACK]) {
+        await flow.statuses(id).next(({ text }) => text === 'connected');
+      }
+      portal.answer = () => {};
+      for (const { id } of nodes) {
+        flow.send(id, { ...MESSAGES[id], mark: id });
+      }
+      await broker.next('publish');
+      const warned: unknown[] = [];
+      for (const { id } of nodes) {
+        mock.method(flow.node(id), 'warn', (text: string) => warned.push([id, /CLOSED: 1;/.exec(text)?.[0]]));
+      }
+      const changed = nodes.map((node) => ({ ...node, name: 'changed' }));
+      await flow.deploy(flowAround(service({ maxInFlight: 1 }), ...changed), type, secrets());
+      const ended = flow.inbox('errors').all.map(({ error, mark }) => [mark, error?.code]);
+      const all = (text: string) => nodes.map(({ id }) => [id, text]).sort();
+      if (!isFull) {
+        assert.deepEqual(ended.sort(), all('CLOSED'));
+      }
+      assert.deepEqual(warned.sort(), isFull ? all('CLOSED: 1;') : []);
+    });
+  }
 
   it('makes a client id of its node, the host and the user directory, the same after a restart', async () => {
     let userDir = '';

@@ -8,9 +8,12 @@ type DeployEvent = 'flows:stopping' | 'flows:started';
 const STAGES = ['services', 'nodes', 'flows'] as const;
 type Stage = (typeof STAGES)[number];
 
+/** @param replaced what stops or was started: everything, or what the deploy has changed */
+type Call = (replaced?: { type?: string }) => void;
+
 interface Listener {
-  calls: Map<() => void, Stage>;
-  callAll: () => void;
+  calls: Map<Call, Stage>;
+  callAll: Call;
 }
 
 const listeners: Record<DeployEvent, WeakMap<object, Listener>> = {
@@ -21,6 +24,15 @@ const listeners: Record<DeployEvent, WeakMap<object, Listener>> = {
 /** Calls back before every deploy replaces something. @returns stops it */
 export function onStopping(RED: NodeAPI, call: () => void): () => void {
   return listen(RED, 'flows:stopping', call);
+}
+
+/** Calls back before a full deploy, or the end, closes all nodes. @returns stops it */
+export function onStoppingAll(RED: NodeAPI, call: () => void): () => void {
+  return listen(RED, 'flows:stopping', (stopping) => {
+    if (stopping?.type === 'full') {
+      call();
+    }
+  });
 }
 
 /** Calls back after every start and deploy. @returns stops it */
@@ -38,12 +50,7 @@ export function onceStarted(RED: NodeAPI, call: () => void): () => void {
 }
 
 /** One listener serves all nodes, because Node-RED's emitter warns of a leak after ten; it goes with the last of them. */
-function listen(
-  { events }: NodeAPI,
-  event: DeployEvent,
-  call: () => void,
-  stage: Stage = 'flows',
-): () => void {
+function listen({ events }: NodeAPI, event: DeployEvent, call: Call, stage: Stage = 'flows'): () => void {
   const { calls, callAll } = listeners[event].get(events) ?? createListener(events, event);
   if (calls.size === 0) {
     events.on(event, callAll);
@@ -58,11 +65,11 @@ function listen(
 
 function createListener(events: NodeAPI['events'], event: DeployEvent): Listener {
   const calls: Listener['calls'] = new Map();
-  const callAll = () => {
+  const callAll: Call = (replaced) => {
     for (const stage of STAGES) {
       for (const [call, own] of [...calls]) {
         if (own === stage && calls.has(call)) {
-          call();
+          call(replaced);
         }
       }
     }

@@ -95,6 +95,11 @@ export class Inputs {
     this.#finish(input, statusOfError(shown), shown);
   }
 
+  /** How many messages have not ended. */
+  get running(): number {
+    return this.#running.size;
+  }
+
   /** Resolves when everything that was running has ended; what does not end by itself ends with CLOSED. */
   async close(): Promise<void> {
     if (this.#running.size > 0) {

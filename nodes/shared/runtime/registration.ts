@@ -9,14 +9,14 @@ import {
   showValue,
 } from '../../../src/index.ts';
 import type { NodeConfig } from '../defaults.ts';
-import { onceStarted } from './deploys.ts';
+import { onceStarted, onStoppingAll } from './deploys.ts';
 import { checkFilled, type Filled, fillEnv, savedCredentials, savedNode } from './env.ts';
 import { createFields, type FieldOptions } from './fields.ts';
 import { type InputHandler, Inputs } from './inputs.ts';
 import { type Opened, ServiceUser } from './service-user.ts';
 import type { ServiceNode } from './services.ts';
 import { ownState, type Status, StatusLine, statusOfError, statusOfSession } from './status.ts';
-import { toFlowError } from './texts.ts';
+import { toFlowError, translate } from './texts.ts';
 
 /** What a node is given when it starts. */
 export interface NodeContext<Config, Credentials> {
@@ -100,6 +100,7 @@ export function registerAction<Config extends NodeConfig, Credentials extends ob
     }
     return {
       handle: (msg, send, done) => inputs.handle(msg, send, done),
+      running: () => inputs.running,
       close: () => inputs.close(),
     };
   });
@@ -174,6 +175,8 @@ interface BaseContext<Config, Credentials> extends Omit<NodeContext<Config, Cred
 interface OpenedNode extends Opened {
   /** Undefined for a node without input. */
   handle?: Inputs['handle'];
+  /** How many messages it handles. */
+  running?: () => number;
 }
 
 type OpenNode<Config, Credentials> = (context: BaseContext<Config, Credentials>) => OpenedNode;
@@ -210,11 +213,20 @@ function register<Config extends NodeConfig, Credentials extends object>(
       const session = problem ? undefined : service?.session;
       return openWith({ ...constant, session, problem, service }, statusLine, isRunning, openNode);
     });
+    let ignoreDeploys = (): void => {};
     if (user.opened.handle) {
       node.on('input', (msg, send, done) => user.opened.handle?.(msg, send, done));
+      ignoreDeploys = onStoppingAll(RED, () => {
+        const count = user.opened.running?.() ?? 0;
+        if (count > 0) {
+          // What is behind Catch nodes closes with them, so that nobody would hear of it.
+          node.warn(translate(RED, 'deploy.closed', { count }));
+        }
+      });
     }
     // Node-RED counts the declared parameters of this listener.
     node.on('close', (removed: boolean, done: () => void) => {
+      ignoreDeploys();
       statusLine.close();
       user.close(removed).then(done, done);
     });
