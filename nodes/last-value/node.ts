@@ -5,6 +5,7 @@ import { checkRanges } from '../shared/runtime/env.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { copyCopyable, updateMessage } from '../shared/runtime/message.ts';
 import { type ActionContext, registerAction } from '../shared/runtime/registration.ts';
+import { statusOfError } from '../shared/runtime/status.ts';
 import { type LastValueConfig, RANGES, upgrade } from './config.ts';
 import { registerKnownValues } from './known-values.ts';
 
@@ -21,8 +22,11 @@ export default function registerLastValue(RED: NodeAPI): void {
 }
 
 function createHandler(context: ActionContext<LastValueConfig, object>): InputHandler {
-  const { RED, config, session, signal, fields, fail } = context;
+  const { RED, config, session, signal, fields, fail, showReady } = context;
   const problem = record(context);
+  if (problem) {
+    showReady(statusOfError(problem));
+  }
   const { select, labels, maxAge, tooOld } = config;
   const options = { labels, maxAge, tooOld, signal };
   const read = fields(FIELDS);

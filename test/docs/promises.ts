@@ -896,12 +896,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'are acknowledged in the order in which they came, others that are done wait',
       ],
     },
-    'Neither the responses to requests nor the reports of other nodes wait for that, until as many are open as the broker allows, at most 65 535; then the broker keeps further reports, and responses come all the same.':
+    'Neither the responses to requests nor the reports of other nodes wait for that, until as many are open as the broker allows, at most 65 535, with MQTT 5 at most 1 000; then the broker keeps further reports, and responses come all the same.':
       {
         'mqtt/confirm': [
           'hold up neither the responses to requests nor the reports of other nodes',
           'hold up no response to a gateway that was asked before a node began to confirm',
         ],
+        'mqtt/client-options': 'are of …',
         'reports/open-reports':
           'are as many as MQTT has numbers for, so that responses are read; nothing is beyond that until one is confirmed',
       },

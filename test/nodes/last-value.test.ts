@@ -159,6 +159,15 @@ describeNodes('last-value', (start) => {
     assert.equal(error?.code, 'NETWORK');
   });
 
+  it('shows before any message comes that nothing can pass: labels without the REST half', async () => {
+    const node = { id: 'n', type: 'mt-last-value', labels: ['a'], select: 'all' };
+    const flow = await start(flowOf({ authUrl: '', baseUrl: '' }, node), { credentials: secrets() });
+    await flow.statuses('n').next(({ fill, text }) => fill === 'grey' && /REST/.test(String(text)));
+    flow.send('n', {});
+    const { error } = await flow.next('errors');
+    assert.deepEqual([error?.code, error?.cause], ['NOT_CONFIGURED', { part: 'rest' }]);
+  });
+
   it('asks the device where nothing is known, or nothing young enough', async () => {
     const flow = await run({ tooOld: 'read', maxAge: 3600 });
     const msg = await ask(flow, { gateway, device, identifier: 'firmware-version' });
