@@ -53,6 +53,9 @@ async function send(node: EditorNode, more: { value?: unknown; topic?: string } 
   }
 }
 
+const ask = (node: EditorNode, more: object): Promise<Pressed> =>
+  requestService<Pressed>(String(node.service), 'try', { body: { node: node.id, ...more } });
+
 /** @returns undefined: it has failed, and that was told */
 async function request(node: EditorNode, more: object): Promise<Pressed | undefined> {
   if (hasEnv(node.service)) {
@@ -60,8 +63,7 @@ async function request(node: EditorNode, more: object): Promise<Pressed | undefi
     return undefined;
   }
   try {
-    const body = { node: node.id, ...more };
-    return await requestService<Pressed>(String(node.service), 'try', { body });
+    return await ask(node, more);
   } catch (failure) {
     const { reason, message } = failure as RequestFailure;
     const why = reason === 'notDeployed' ? whyDisabled(String(node.service)) : message;
@@ -101,13 +103,25 @@ function notify(words: string, type: string): void {
 /** The runtime was asked what the question will say, and has not answered yet. */
 let isAsking = false;
 
+/** What each node was given a value for last: what a rule has switched on is switched off with the same device. */
+const LAST_TOPICS = new Map<string, string>();
+
+/** The device of before, unless none of its reports would pass any more. */
+async function askAgain(node: EditorNode): Promise<Pressed | undefined> {
+  const topic = LAST_TOPICS.get(node.id);
+  return topic === undefined || hasEnv(node.service)
+    ? undefined
+    : ask(node, { ask: true, topic }).catch(() => undefined);
+}
+
 /** Of which device the report will be is known before it is sent: the flow may do something to it. */
 async function askForValue(node: EditorNode): Promise<void> {
   if (isAsking || $('.mt-gateway-ask').length > 0) {
     return;
   }
   isAsking = true;
-  const asked = await request(node, { ask: true });
+  const before = await askAgain(node);
+  const asked = before ?? (await request(node, { ask: true }));
   isAsking = false;
   if (asked?.report === undefined) {
     if (asked) {
@@ -130,9 +144,16 @@ async function askForValue(node: EditorNode): Promise<void> {
     type: 'info',
     buttons: [
       { text: RED._('common.label.cancel'), click: () => question.close() },
+      ...(before ? [{ text: node._('button.another'), click: askForAnother }] : []),
       { text: node._('button.send'), class: 'primary', click: () => form.trigger('submit') },
     ],
   });
+  function askForAnother(): void {
+    LAST_TOPICS.delete(node.id);
+    form.remove();
+    question.close();
+    void askForValue(node);
+  }
   input.typedInput({ types: ['num', 'str', 'bool', 'json'] });
   form.on('submit', (event) => {
     event.preventDefault();
@@ -143,6 +164,7 @@ async function askForValue(node: EditorNode): Promise<void> {
       return;
     }
     question.close();
+    LAST_TOPICS.set(node.id, String(topic));
     void send(node, { value, topic });
   });
   form.on('keydown', ({ key }) => {

@@ -283,6 +283,37 @@ describe('reports that pass now', function () {
       assert.match(words, /What follows in the flow really happens/);
     });
 
+    it('keeps the device for the next value, until another one is wanted', async () => {
+      const { page } = editor;
+      const question = page.locator('.mt-gateway-ask');
+      const input = question.locator('.red-ui-typedInput-input');
+      const another = page.getByRole('button', { name: 'Newest device', exact: true });
+      const press = async () => {
+        await button().click({ modifiers: ['Shift'] });
+        await input.waitFor();
+      };
+      const sent = async () => {
+        await input.fill('35');
+        await page.keyboard.press('Enter');
+        await question.waitFor({ state: 'detached' });
+        return ((await red.next('seen')).report as { device: string }).device;
+      };
+      await measure(20);
+      await press();
+      const first = await sent();
+      const other = 'd0000000000f';
+      const report = { time: new Date().toISOString(), seq: 1, value: 20 };
+      await service.publish(service.demo.gateway, other, 'measurement-decoded/temperature', report);
+      await red.next('seen');
+      await press();
+      assert.equal(await sent(), first);
+      await press();
+      await another.click();
+      await another.waitFor({ state: 'detached' });
+      await input.waitFor();
+      assert.equal(await sent(), other);
+    });
+
     it('asks once when it is pressed several times with Shift, and again after that', async () => {
       const { page } = editor;
       const question = page.locator('.mt-gateway-ask');
