@@ -203,9 +203,15 @@ export class Actions implements DetailsPart {
     const yes = button(yesKey, go);
     const no = button('cancel', () => this.#result.empty());
     // A text of the language file is taken as HTML nowhere, so a name stays text.
-    this.#result
-      .empty()
-      .append(element('div', '', words), element('div', 'mt-gateway-side-do').append(yes, no));
+    const answers = element('div', 'mt-gateway-side-do').append(yes, no);
+    answers.on('keydown', (event) => {
+      if (event.key === 'Escape') {
+        // Only the question closes, not the device with it.
+        event.stopPropagation();
+        this.#result.empty();
+      }
+    });
+    this.#result.empty().append(element('div', '', words), answers);
     // The whole question: the focus alone would bring no more than the button into sight.
     no[0]?.focus({ preventScroll: true });
     this.#result[0]?.scrollIntoView({ block: 'nearest' });

@@ -400,6 +400,15 @@ describe('a device in the sidebar', function () {
       .locator('.mt-gateway-side-result')
       .filter({ hasText: /^$/ })
       .waitFor({ state: 'attached' });
+    await press('Run');
+    await result('Really run soft-reset');
+    // The question alone goes, and the device stays.
+    await editor.page.keyboard.press('Escape');
+    await details()
+      .locator('.mt-gateway-side-result')
+      .filter({ hasText: /^$/ })
+      .waitFor({ state: 'attached' });
+    assert.equal(await details().isVisible(), true);
     assert.deepEqual(service.calls.operations, []);
     await press('Run');
     await details().locator('.mt-gateway-side-result').getByRole('button', { name: 'Run' }).click();
