@@ -46,6 +46,7 @@ export class DeviceWatch implements WatchedChecker {
     this.#scope = new WatchScope(settings);
     this.#followed = new FollowedGateways(context.network, this.#scope, listener);
     this.#alarms = new WatchAlarms(context, listener, this.#scope);
+    this.#alarms.wait();
     this.#members = new WatchMembers(context, listener, this.#alarms, this);
     this.#judge = new WatchJudge(context, settings, this.#scope, this.#alarms, this.entries);
     this.#judgesReports = settings.conditions.some((one) => one !== 'silent' && one !== 'gateway-silent');
@@ -150,7 +151,6 @@ export class DeviceWatch implements WatchedChecker {
 
   /** The flows run. */
   resumed(): void {
-    this.#alarms.resumed();
     const labelled = this.#labelledLater;
     this.#labelledLater = undefined;
     if (labelled) {
@@ -230,6 +230,7 @@ export class DeviceWatch implements WatchedChecker {
     for (const entry of this.entries.values()) {
       this.#members.unschedule(entry);
     }
+    this.#alarms.close();
     return this.kept;
   }
 

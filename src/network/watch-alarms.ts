@@ -1,5 +1,6 @@
 // The conditions of what a watch looks after: how they begin, what is told of them, and how they end.
 import { firstOf } from '../collections/first-of.ts';
+import { Queue } from '../collections/queue.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import type { Condition, Presence } from '../protocol/conditions.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
@@ -7,21 +8,24 @@ import { NO_ERRORS } from './device-errors.ts';
 import { PassersBy } from './passers-by.ts';
 import { wallTime } from './wall-time.ts';
 import type { ConditionChange, WatchContext, WatchListener } from './watch-context.ts';
+import type { Sender } from './watch-schedule.ts';
 import type { WatchScope } from './watch-scope.ts';
 import type { Alarm, Watched } from './watched.ts';
 
 /** A condition that comes and goes within this time is not told. */
 const HOLD_MS = 5_000;
 
-export class WatchAlarms {
+export class WatchAlarms implements Sender {
   /** Heard a few times only, expected by nobody. */
   readonly passersBy = new PassersBy();
   readonly #context: WatchContext;
   readonly #listener: WatchListener;
   readonly #scope: WatchScope;
   #needing = 0;
-  /** What flows that are being replaced would not have received. */
-  #untold: ConditionChange[] = [];
+  /** What flows that are being replaced would not have received, and what one turn does not take. */
+  readonly #untold = new Queue<ConditionChange>();
+  /** What is told comes after that. */
+  #mustWait = false;
 
   constructor(context: WatchContext, listener: WatchListener, scope: WatchScope) {
     this.#context = context;
@@ -34,23 +38,37 @@ export class WatchAlarms {
     return this.#needing;
   }
 
-  /** What is told when flows run again. */
-  get untold(): readonly ConditionChange[] {
+  /** What is still to be told. */
+  get untold(): Iterable<ConditionChange> {
     return this.#untold;
   }
 
   /** Goes on with what the watch before could not tell any more. */
-  takeOver(untold: readonly ConditionChange[]): void {
-    this.#untold = [...untold, ...this.#untold];
+  takeOver(untold: Iterable<ConditionChange>): void {
+    for (const change of [...untold, ...this.#untold.clear()]) {
+      this.#untold.push(change);
+    }
   }
 
-  /** The flows run. */
-  resumed(): void {
-    const untold = this.#untold;
-    this.#untold = [];
-    for (const change of untold) {
+  /** What is told from now on comes in a later turn, or when flows run: nobody hears a node that is in its constructor. */
+  wait(): void {
+    this.#mustWait = true;
+    this.#context.schedule.sendLater(this);
+  }
+
+  sendNext(): boolean {
+    const change = this.#untold.shift();
+    this.#mustWait = change !== undefined;
+    if (change) {
       this.#send(change);
     }
+    return this.#mustWait;
+  }
+
+  /** Nothing is told any more; what is not told yet waits for who goes on with it. */
+  close(): void {
+    this.#mustWait = true;
+    this.#context.schedule.dismiss(this);
   }
 
   /** What has been told and is not over, the oldest first. */
@@ -161,7 +179,10 @@ export class WatchAlarms {
 
   #tell(entry: Watched, alarm: Alarm, isActive: boolean): void {
     const change = this.#changeOf(entry, alarm, isActive);
-    if (this.#context.schedule.isPaused) {
+    if (!this.#mustWait && !this.#context.schedule.maySend) {
+      this.wait();
+    }
+    if (this.#mustWait) {
       this.#untold.push(change);
     } else {
       this.#send(change);

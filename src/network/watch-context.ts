@@ -75,8 +75,8 @@ export interface KeptWatch {
   left: ReadonlyMap<string, Watched>;
   /** Gateways that were taken away, and not heard since. */
   forgotten: ReadonlySet<string>;
-  /** What no flow would have received yet. */
-  untold: readonly ConditionChange[];
+  /** What flows have not received yet. */
+  untold: Iterable<ConditionChange>;
   /** By which an entry belongs to the watch. */
   gatewayOf(entry: Readonly<Watched>): string | undefined;
   /** That brings most of its reports. */

@@ -1,4 +1,4 @@
-// When what is watched is looked at again: one timer for all of it, and none while nothing can change.
+// When what is watched is looked at again, and what one turn takes of that: one timer, and none while nothing can change.
 import { DeadlineHeap, type Scheduled } from '../collections/deadline-heap.ts';
 
 /** Milliseconds between two looks: what is due in between waits for the next. */
@@ -19,6 +19,12 @@ export interface ScheduleOptions {
   nextTurn?: (call: () => void) => void;
   /** Calls back when it is certain that reports could be heard until now. */
   whenHeard?: (call: () => void) => void;
+}
+
+/** Has messages that wait. */
+export interface Sender {
+  /** Sends the first of them. @returns false: none waits any more */
+  sendNext(): boolean;
 }
 
 /**
@@ -42,7 +48,12 @@ export class WatchSchedule<T extends Scheduled> {
   #stoodMs = 0;
   #stoodSince: number | undefined;
   #isRunning = false;
+  /** What is due goes on in the next turn. */
+  #goesOn = false;
+  readonly #senders = new Set<Sender>();
+  /** Messages of this turn. */
   #sent = 0;
+  #isTurnAwaited = false;
 
   constructor(
     check: (entry: T) => void,
@@ -81,9 +92,15 @@ export class WatchSchedule<T extends Scheduled> {
     this.#setClock();
   }
 
+  /** Whether flows can take one more message in this turn. */
+  get maySend(): boolean {
+    return !this.#isPaused && this.#sent < MAX_SENT_PER_TURN;
+  }
+
   setPaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#setClock();
+    this.#sendWaiting();
   }
 
   /** @param deadline of its own clock */
@@ -104,6 +121,18 @@ export class WatchSchedule<T extends Scheduled> {
   /** Call it for each message: flows need time of their own. */
   sent(): void {
     this.#sent++;
+    this.#awaitTurn();
+  }
+
+  /** What waits there is sent in later turns, or when flows run. */
+  sendLater(sender: Sender): void {
+    this.#senders.add(sender);
+    this.#awaitTurn();
+  }
+
+  /** What waits there is not sent any more. */
+  dismiss(sender: Sender): void {
+    this.#senders.delete(sender);
   }
 
   close(): void {
@@ -150,29 +179,57 @@ export class WatchSchedule<T extends Scheduled> {
     this.#stopTimer = undefined;
   }
 
+  #awaitTurn(): void {
+    if (!this.#isTurnAwaited) {
+      this.#isTurnAwaited = true;
+      this.#nextTurn(() => this.#beginTurn());
+    }
+  }
+
+  #beginTurn(): void {
+    this.#isTurnAwaited = false;
+    this.#sent = 0;
+    this.#sendWaiting();
+    if (this.#goesOn) {
+      this.#run();
+    }
+  }
+
+  #sendWaiting(): void {
+    for (const sender of this.#senders) {
+      while (this.maySend && this.#senders.has(sender)) {
+        if (!sender.sendNext()) {
+          this.#senders.delete(sender);
+        }
+      }
+    }
+  }
+
   #run(): void {
-    if (this.#checkDue()) {
-      this.#isRunning = false;
-      this.#arm();
+    this.#goesOn = !this.#checkDue();
+    if (this.#goesOn) {
+      // What comes in between does not end the turns.
+      this.#awaitTurn();
       return;
     }
-    // What comes in between does not end the turns.
-    this.#nextTurn(() => this.#run());
+    this.#isRunning = false;
+    this.#arm();
   }
 
   /** @returns whether nothing is due any more; false: the turn was long enough */
   #checkDue(): boolean {
     const began = this.#now();
-    this.#sent = 0;
     for (let checked = 1; this.#stoodSince === undefined; checked++) {
       const { first } = this.#heap;
       if (first === undefined || first.deadline > this.time) {
         break;
       }
+      if (!this.maySend) {
+        return false;
+      }
       this.#heap.remove(first);
       this.#check(first);
-      const isLate = checked % CHECKED_PER_LOOK === 0 && this.#now() - began > TURN_MS;
-      if (isLate || this.#sent >= MAX_SENT_PER_TURN) {
+      if (checked % CHECKED_PER_LOOK === 0 && this.#now() - began > TURN_MS) {
         return false;
       }
     }

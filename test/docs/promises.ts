@@ -1609,6 +1609,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'ends where a deploy leaves no room for it',
         ],
         'network/device-watch': 'ends what a store has and its list has not',
+        'network/watch-turns': [
+          'that wait when flows are replaced go out when they run again, through the next watch',
+          'go out a turn later where their node has only just begun, also by what it is told of labels',
+          'that a deploy of more than 20 s held back go out with its end, and not after what is true by then',
+        ],
       },
     'What was told is in the store a second later, where the last write took more than 50 ms twenty times as long later, and after 30 seconds at the latest; a kill in between, or before such a store as *localfilesystem* has it on disk (`flushInterval`), has it told twice, or not its end.':
       {
@@ -1654,6 +1659,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'network/device-watch':
           'a message for each of 20 000 devices that are silent at once, in their order, in many turns',
+      },
+    'So it is with very many conditions that end at once, as with a condition that a deploy takes out, or with a label.':
+      {
+        'network/watch-turns': 'tell the ends of very many conditions … in turns, in their order',
       },
     'All watches of a service look after 400 000 gateways and devices; beyond that those go first whose gateway has lost its labels, then those that were heard fewer than five times and are expected by nobody, first of them those that need nobody, and of the others what was told ends; what is left out is told once.':
       {

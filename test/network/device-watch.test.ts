@@ -178,6 +178,7 @@ describe('a watch of devices', () => {
 
       it('ends what was told of it, at once', () => {
         const watch = openWith([G2]);
+        world.takeTurns();
         world.watches.restore({ n: silent });
         assert.deepEqual([heads(), watch.counts], [[`-gateway-silent ${G}`], { watched: 1, active: 0 }]);
         watch.setLabelled(new Set([G, G2]));
@@ -252,6 +253,7 @@ describe('a watch of devices', () => {
 
   it('ends what a store has and its list has not', () => {
     const watch = open({ devices: [X] });
+    world.takeTurns();
     const active = [{ condition: 'silent', since: TIME }];
     world.watches.restore({ n: [{ id: D, kind: 'device', active }] });
     assert.deepEqual([watch.counts, heads()], [{ watched: 1, active: 0 }, [`-silent ${D}`]]);
@@ -445,15 +447,15 @@ describe('a watch of devices', () => {
     assert.equal(heads().length, 2);
     watch.close(true);
     const again = open({ devices: [X] });
+    world.takeTurns();
     assert.deepEqual([again.counts, heads()], [{ watched: 1, active: 1 }, [`-silent ${D}`]]);
     const labelled = open({ devices: [D, X], labels: ['floor'] }, 'labelled');
     world.wait(70 * S);
     heads();
     labelled.close(true);
-    assert.deepEqual(
-      [open({ devices: [X], labels: ['floor'] }, 'labelled').counts.watched, heads()],
-      [1, [`-silent ${D}`]],
-    );
+    const { counts } = open({ devices: [X], labels: ['floor'] }, 'labelled');
+    world.takeTurns();
+    assert.deepEqual([counts.watched, heads()], [1, [`-silent ${D}`]]);
   });
 
   describe('tells that a device is silent', () => {

@@ -1,7 +1,7 @@
 // When watches look at what they watch: in the order of the deadlines, on a clock that stands while nothing can be heard.
 import assert from 'node:assert/strict';
 import type { Scheduled } from '../../src/collections/deadline-heap.ts';
-import { type ScheduleOptions, WatchSchedule } from '../../src/network/watch-schedule.ts';
+import { type ScheduleOptions, type Sender, WatchSchedule } from '../../src/network/watch-schedule.ts';
 
 class Entry implements Scheduled {
   deadline = 0;
@@ -259,8 +259,79 @@ describe('the schedule of watches', () => {
     assert.equal(bench.checked.length, 100);
     bench.turns.shift()?.();
     assert.equal(bench.checked.length, 200);
-    assert.equal(bench.takeTurns(), 1);
+    bench.turns.shift()?.();
     assert.equal(bench.checked.length, 250);
+    assert.equal(bench.takeTurns(), 1, 'after which flows have time for a hundred again');
+  });
+
+  describe('has messages that wait', () => {
+    const sent: string[] = [];
+    const senderOf = (name: string, count: number): Sender => ({
+      sendNext() {
+        const isThere = count > 0;
+        if (isThere) {
+          count--;
+          sent.push(name);
+          bench.schedule.sent();
+        }
+        return isThere;
+      },
+    });
+    const heads = () => sent.splice(0);
+    const many = (name: string, count: number) => Array.from({ length: count }, () => name);
+    let bench: Bench;
+
+    beforeEach(() => {
+      bench = listening();
+    });
+
+    it('sent in later turns, a hundred in each, of all who have some, and before what is due', () => {
+      bench.onCheck = ({ name }) => {
+        sent.push(name);
+        bench.schedule.sent();
+      };
+      bench.schedule.sendLater(senderOf('a', 150));
+      bench.schedule.sendLater(senderOf('b', 20));
+      assert.deepEqual(heads(), []);
+      bench.turns.shift()?.();
+      assert.deepEqual(heads(), many('a', 100));
+      bench.fill(1, 0);
+      bench.pass(0);
+      assert.deepEqual(heads(), [], 'flows have got enough of this turn');
+      bench.turns.shift()?.();
+      assert.deepEqual(heads(), [...many('a', 50), ...many('b', 20), '0']);
+      bench.takeTurns();
+      assert.deepEqual(heads(), []);
+    });
+
+    it('sent also while nothing can be heard, and where flows are replaced as soon as they run', () => {
+      bench.schedule.setListening(false);
+      bench.schedule.sendLater(senderOf('a', 1));
+      bench.takeTurns();
+      assert.deepEqual(heads(), ['a']);
+      bench.schedule.setPaused(true);
+      bench.schedule.sendLater(senderOf('b', 1));
+      bench.takeTurns();
+      assert.deepEqual([heads(), bench.schedule.maySend], [[], false]);
+      bench.schedule.setPaused(false);
+      assert.deepEqual([heads(), bench.schedule.maySend], [['b'], true]);
+    });
+
+    it('not sent of whom nobody is told any more, from the moment on', () => {
+      const last = senderOf('last', 5);
+      const sender: Sender = {
+        sendNext() {
+          bench.schedule.dismiss(last);
+          bench.schedule.dismiss(sender);
+          sent.push('first');
+          return true;
+        },
+      };
+      bench.schedule.sendLater(sender);
+      bench.schedule.sendLater(last);
+      bench.takeTurns();
+      assert.deepEqual(heads(), ['first']);
+    });
   });
 
   it('takes all in one turn that sends nothing and is quick', () => {

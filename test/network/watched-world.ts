@@ -98,6 +98,7 @@ export class World {
   /** Lets the time pass, and does what is due in it. */
   wait(ms: number): void {
     const end = this.time + ms;
+    this.takeTurns();
     for (;;) {
       const [first] = [...this.#timers].sort((one, other) => one.at - other.at);
       if (first === undefined || first.at > end) {
@@ -107,7 +108,7 @@ export class World {
       this.#timers.delete(first);
       this.looks++;
       first.call();
-      this.#takeTurns();
+      this.takeTurns();
     }
     this.time = end;
   }
@@ -122,10 +123,11 @@ export class World {
     }
   }
 
-  #takeTurns(): void {
-    for (let call = this.#turns.shift(); call; call = this.#turns.shift()) {
+  /** Lets turns of the event loop pass, until nothing is left to do. */
+  takeTurns(most = Number.POSITIVE_INFINITY): void {
+    for (let taken = 0; taken < most && this.#turns.length > 0; taken++) {
       this.turns++;
-      call();
+      this.#turns.shift()?.();
     }
   }
 }

@@ -1,0 +1,155 @@
+// When messages of a watch go out: a hundred in a turn, in their order, none while flows are replaced, and each of them once.
+import assert from 'node:assert/strict';
+import type { OpenWatch } from '../../src/network/device-watches.ts';
+import type { WatchSettings } from '../../src/network/watch-context.ts';
+import { D, deviceAt, G, MINUTE, S, SETTINGS, World } from './watched-world.ts';
+
+const MANY = Array.from({ length: 250 }, (_, i) => deviceAt(100 + i));
+
+describe('messages of a watch', () => {
+  let world: World;
+  let watch: OpenWatch;
+  let told: string[];
+  let arePaused: boolean;
+
+  beforeEach(() => {
+    world = new World();
+    told = [];
+    arePaused = false;
+    open();
+  });
+
+  const heads = () => told.splice(0);
+  const of = (sign: string, devices: readonly string[]) => devices.map((device) => `${sign}error ${device}`);
+
+  function open(settings: Partial<WatchSettings> = {}): void {
+    watch = world.watches.open(
+      'n',
+      { ...SETTINGS, conditions: ['error'], ...settings },
+      {
+        changed({ condition, active, device }) {
+          assert.equal(arePaused, false, 'while flows are replaced');
+          told.push(`${active ? '+' : '-'}${condition} ${device}`);
+        },
+        counted() {},
+        full() {},
+        follow() {},
+      },
+    );
+  }
+
+  function setPaused(isPaused: boolean): void {
+    // What goes out in the call itself does so when flows run.
+    arePaused &&= isPaused;
+    world.watches.setPaused(isPaused, () => true);
+    arePaused = isPaused;
+  }
+
+  function stop(): void {
+    setPaused(true);
+    watch.close(true);
+  }
+
+  function deploy(settings: Partial<WatchSettings> = {}): void {
+    stop();
+    open(settings);
+    setPaused(false);
+  }
+
+  function report(status: number, devices: readonly string[]): void {
+    for (const device of devices) {
+      world.hear('heartbeat', { status }, { device });
+    }
+  }
+
+  function fail(devices: readonly string[]): void {
+    report(3, devices);
+    world.wait(6 * S);
+    assert.deepEqual(heads(), of('+', devices));
+  }
+
+  const WITHOUT: Partial<WatchSettings> = { conditions: ['battery-low'] };
+  const ENDS: Record<string, () => void> = {
+    'that a deploy takes out': () => deploy(WITHOUT),
+    'whose gateways lose their label': () => watch.setLabelled(new Set()),
+    'that end with reports of one moment': () => report(0, MANY),
+  };
+  for (const [what, end] of Object.entries(ENDS)) {
+    it(`tell the ends of very many conditions ${what} in turns, in their order`, () => {
+      deploy({ labels: ['L'] });
+      watch.setLabelled(new Set([G]));
+      fail(MANY);
+      world.takeTurns();
+      end();
+      assert.equal(watch.counts.active, 0);
+      const lengths: number[] = [];
+      for (let turn = 0; turn < 4; turn++) {
+        lengths.push(told.length);
+        world.takeTurns(1);
+      }
+      assert.deepEqual([lengths, heads()], [[100, 200, 250, 250], of('-', MANY)]);
+    });
+  }
+
+  it('that wait when flows are replaced go out when they run again, through the next watch', () => {
+    fail(MANY);
+    deploy(WITHOUT);
+    world.takeTurns(1);
+    deploy(WITHOUT);
+    stop();
+    world.wait(MINUTE);
+    open(WITHOUT);
+    world.wait(MINUTE);
+    setPaused(false);
+    world.takeTurns();
+    assert.deepEqual(heads(), of('-', MANY));
+  });
+
+  it('say first that a condition is over, and then that it has begun anew', () => {
+    fail(MANY);
+    deploy(WITHOUT);
+    deploy();
+    world.wait(6 * S);
+    assert.deepEqual(heads(), [...of('-', MANY), ...of('+', MANY)]);
+  });
+
+  it('of what is forgotten after the watch has ended go out through the next one', () => {
+    fail([D]);
+    stop();
+    watch.forget(D);
+    open();
+    setPaused(false);
+    world.takeTurns();
+    assert.deepEqual(heads(), of('-', [D]));
+  });
+
+  it('go out a turn later where their node has only just begun, also by what it is told of labels', () => {
+    fail([D, ...MANY]);
+    stop();
+    // The deploy takes longer than reports wait.
+    world.wait(20 * S);
+    setPaused(false);
+    open({ devices: MANY, labels: ['L'] });
+    watch.setLabelled(new Set());
+    watch.forget(MANY[0] as string);
+    assert.deepEqual(heads(), []);
+    world.takeTurns();
+    assert.deepEqual(heads(), of('-', [D, MANY[0] as string]));
+    assert.equal(watch.counts.active, 249);
+  });
+
+  it('that a deploy of more than 20 s held back go out with its end, and not after what is true by then', () => {
+    fail([D]);
+    setPaused(true);
+    watch.forget(D);
+    watch.close(true);
+    world.wait(20 * S);
+    setPaused(false);
+    open();
+    world.takeTurns();
+    assert.deepEqual(heads(), of('-', [D]));
+    fail([D]);
+    deploy();
+    assert.deepEqual([heads(), watch.active().length], [[], 1]);
+  });
+});
