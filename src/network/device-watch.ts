@@ -17,7 +17,14 @@ import type {
 import { WatchJudge } from './watch-judge.ts';
 import { WatchMembers } from './watch-members.ts';
 import { WatchScope } from './watch-scope.ts';
-import { type Alarm, isOfSilence, type StoredWatched, type Watched, type WatchedChecker } from './watched.ts';
+import {
+  type Alarm,
+  goOn,
+  isOfSilence,
+  type StoredWatched,
+  type Watched,
+  type WatchedChecker,
+} from './watched.ts';
 
 /** With more of them, finding the first conditions costs what is worth keeping. */
 const MANY_WATCHED = 10_000;
@@ -294,24 +301,13 @@ export class DeviceWatch implements WatchedChecker {
       this.#alarms.tellEnds(before);
       return;
     }
-    const { isExpected } = entry;
     this.#setKind(entry, before.kind);
-    Object.assign(entry, this.#continued(before, goesOn));
-    entry.isExpected ||= isExpected;
+    goOn(entry, before);
+    entry.since = goesOn || before.alarms.some(isOfSilence) ? before.since : this.#context.now();
     if (entry.isKnown || entry.isExpected) {
       this.#members.keep(entry);
     }
     this.#restoreAlarms(entry, before.alarms);
-  }
-
-  #continued(before: Watched, goesOn: boolean): Partial<Watched> {
-    const { state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs } = before;
-    const { chosenBy, since, hearings, isKnown, isExpected, wasAlone } = before;
-    return {
-      ...{ state, gatewayState, storedGateway, storedMainGateway, storedIntervalMs, leastStoredMs },
-      ...{ chosenBy, hearings, isKnown, isExpected, wasAlone },
-      since: goesOn || before.alarms.some(isOfSilence) ? since : this.#context.now(),
-    };
   }
 
   #restoreAlarms(entry: Watched, alarms: readonly Alarm[]): void {

@@ -149,6 +149,22 @@ export function newWatched(
   };
 }
 
+/** What another watch knew of it goes on, but for its conditions and since when its silence counts. */
+export function goOn(entry: Watched, before: Readonly<Watched>): void {
+  // One by one: many go on at once, and a list of names takes several times as long.
+  entry.state = before.state;
+  entry.gatewayState = before.gatewayState;
+  entry.storedGateway = before.storedGateway;
+  entry.storedMainGateway = before.storedMainGateway;
+  entry.storedIntervalMs = before.storedIntervalMs;
+  entry.leastStoredMs = before.leastStoredMs;
+  entry.chosenBy = before.chosenBy;
+  entry.hearings = before.hearings;
+  entry.isKnown = before.isKnown;
+  entry.isExpected ||= before.isExpected;
+  entry.wasAlone = before.wasAlone;
+}
+
 export const isOfSilence = ({ condition }: Alarm): boolean =>
   condition === 'silent' || condition === 'gateway-silent';
 
