@@ -264,7 +264,9 @@ export class DeviceWatch implements WatchedChecker {
 
   /** A gateway that was taken away before the start, and not heard since. */
   recallForgotten(id: string): void {
-    this.#scope.forgetGateway(id);
+    if (this.#context.gateways.get(id)?.state === undefined) {
+      this.#scope.forgetGateway(id);
+    }
   }
 
   /** Takes one of a store. @param silentMs for so long it was silent already */

@@ -297,6 +297,19 @@ describe('what a store holds of watches', () => {
       assert.deepEqual(back([given], { conditions: ['silent'] }), [given]);
     });
 
+    it('with the gateway that was taken away, unless it is heard before the store is read', () => {
+      const settings: Partial<WatchSettings> = { gateways: [G], conditions: ['silent'] };
+      const given = { id: D, kind: 'device', taken: G, interval: MINUTE };
+      assert.deepEqual(back([given], settings), [given]);
+      world = new World();
+      listen(settings);
+      world.hear('heartbeat', {}, OTHERS[0]);
+      world.watches.restore({ n: [given] });
+      const { n: devices } = copy() as { n: { id: string }[] };
+      const [device] = devices.filter(({ id }) => id === D);
+      assert.deepEqual(device, { id: D, kind: 'device', gateway: G, interval: MINUTE });
+    });
+
     const ODD: [what: string, given: unknown, expected: object[]][] = [
       ['no list', 7, []],
       ['nothing', [null, 7, 'x', {}], []],
