@@ -86,6 +86,7 @@ export class DeviceWatch implements WatchedChecker {
       forgotten: this.#scope.forgotten,
       untold: this.#alarms.untold,
       gatewayOf: (entry) => this.#scope.gatewayOf(entry),
+      takenGatewayOf: (entry) => this.#scope.takenGatewayOf(entry),
       mainGatewayOf: (entry) => this.#scope.mainGatewayOf(entry),
       gatewayIntervalMs: (id) =>
         this.#scope.watchesGateways ? undefined : this.#context.gateways.intervalOf(id),

@@ -98,9 +98,9 @@ export function hasSilences(watch: KeptWatch, since: number): boolean {
 }
 
 function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
-  const { id, kind, alarms, chosenBy } = entry;
+  const { id, kind, alarms } = entry;
   const gateway = kind === 'gateway' ? undefined : watch.gatewayOf(entry);
-  const isTaken = kind === 'device' && chosenBy !== undefined && watch.forgotten.has(chosenBy);
+  const taken = kind === 'gateway' ? undefined : watch.takenGatewayOf(entry);
   const main = gateway === undefined ? undefined : watch.mainGatewayOf(entry);
   const gatewayInterval = gateway === undefined ? undefined : watch.gatewayIntervalMs(gateway);
   const silent = Math.round(watch.silentMs(entry));
@@ -110,7 +110,7 @@ function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
     id,
     kind,
     ...(gateway !== undefined && { gateway }),
-    ...(isTaken && { taken: chosenBy }),
+    ...(taken !== undefined && { taken }),
     ...(main !== undefined && main !== gateway && { main }),
     ...(gatewayInterval !== undefined && { gatewayInterval: Math.round(gatewayInterval) }),
     ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),

@@ -79,6 +79,8 @@ export interface KeptWatch {
   untold: Iterable<ConditionChange>;
   /** By which an entry belongs to the watch. */
   gatewayOf(entry: Readonly<Watched>): string | undefined;
+  /** By which it does so though that was taken away. */
+  takenGatewayOf(entry: Readonly<Watched>): string | undefined;
   /** That brings most of its reports. */
   mainGatewayOf(entry: Readonly<Watched>): string | undefined;
   /** How often a gateway is heard usually that is none of the entries, in milliseconds. */

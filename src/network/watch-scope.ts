@@ -57,7 +57,7 @@ export class WatchScope {
 
   /** Nobody tells the silence of this gateway, and perhaps nobody listens to it any more. */
   isOutside(gateway: string): boolean {
-    return this.#forgotten.has(gateway) || (this.#areLabelsKnown && !this.isOwnGateway(gateway));
+    return this.#forgotten.has(gateway) || !this.#mayPass(gateway);
   }
 
   get forgotten(): ReadonlySet<string> {
@@ -81,8 +81,21 @@ export class WatchScope {
     // By one outside, what is not listed would not belong here any more after a restart.
     const isNone = (gateway: string) =>
       this.isListed(entry.id) ? this.#forgotten.has(gateway) : this.isOutside(gateway);
-    const others = [entry.chosenBy, entry.storedGateway, gatewayOf(entry)];
+    const others = [entry.chosenBy, entry.storedGateway, gatewayOf(entry), entry.storedMainGateway];
     return others.find((gateway) => gateway !== undefined && !isNone(gateway));
+  }
+
+  /** That has heard it last of those by which it belongs here, where that was taken away. */
+  takenGatewayOf({
+    state,
+    chosenBy,
+    storedGateway,
+    storedMainGateway,
+  }: Readonly<Watched>): string | undefined {
+    const links = state?.links.filter(({ gateway }) => this.#mayPass(gateway)) ?? [];
+    const known = [chosenBy, lastHeard(links)?.gateway, storedGateway, storedMainGateway];
+    const last = known.find((gateway) => gateway !== undefined && this.#mayPass(gateway));
+    return last !== undefined && this.#forgotten.has(last) ? last : undefined;
   }
 
   /** Where a condition of it is told to be: one that passes, where any has heard it. */
@@ -110,13 +123,22 @@ export class WatchScope {
     }
     const { id, kind, storedGateway, storedMainGateway } = entry;
     const before = [kind === 'gateway' ? id : undefined, storedGateway, storedMainGateway];
-    const isOwn = (gateway: string) => !this.#areLabelsKnown || this.isOwnGateway(gateway);
-    const known = before.filter((gateway) => gateway !== undefined && isOwn(gateway)) as string[];
+    const known = before.filter((gateway) => gateway !== undefined && this.#mayPass(gateway)) as string[];
     return [...known, ...this.#linksOf(entry).map(({ gateway }) => gateway)];
+  }
+
+  /** Only what some gateways bring belongs here. */
+  get #hasGateways(): boolean {
+    return this.#gateways.size > 0 || this.#settings.labels.length > 0;
   }
 
   get #areLabelsKnown(): boolean {
     return this.#settings.labels.length === 0 || this.#labelled !== undefined;
+  }
+
+  /** While the labels are not known nobody can tell. */
+  #mayPass(gateway: string): boolean {
+    return !this.#areLabelsKnown || this.isOwnGateway(gateway);
   }
 
   #linksOf({ state }: Readonly<Watched>): Link[] {
@@ -145,6 +167,6 @@ export class WatchScope {
     // Of the links one that was not heard for long may be gone.
     const known = [...heard, chosenBy, storedGateway, storedMainGateway];
     const heardBy = known.filter((gateway) => gateway !== undefined);
-    return heardBy.length === 0 || heardBy.some((gateway) => this.isOwnGateway(gateway));
+    return heardBy.length === 0 ? !this.#hasGateways : heardBy.some((gateway) => this.isOwnGateway(gateway));
   }
 }

@@ -1315,6 +1315,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'goes on so over a restart and a deploy after it',
           'goes on so over restarts and deploys',
           'tells nothing of it when another gateway gets the label, and its end when its own loses it',
+          'keeps it over restarts by the one that carries a label, also where both were taken away',
+          'keeps it so by the one that brought most of it before the start, where only that carries a label',
         ],
       },
     '**The usual interval.** The usual interval is the longest pause that came twice in about a day, so that neither a burst nor a busy day hides quiet hours, and a single failure is no habit.':
@@ -1606,6 +1608,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'ends with a deploy that takes away a condition, once flows run, however many deploys that takes',
           'ends with a deploy that takes away a device, once flows run, however many deploys that takes',
           'ends with a deploy that takes away a gateway, once flows run, however many deploys that takes',
+          'ends with a deploy that takes a device off the list of which nothing was ever heard, and names gateways',
           'ends where a deploy leaves no room for it',
         ],
         'network/device-watch': 'ends what a store has and its list has not',

@@ -283,6 +283,20 @@ describe('what a watch has told', () => {
     });
   }
 
+  it('ends with a deploy that takes a device off the list of which nothing was ever heard, and names gateways', () => {
+    for (const settings of [{ gateways: [G] }, { labels: ['L'] }]) {
+      open({ devices: [deviceAt(9)], silentAfter: 60 }, 'beside');
+      world.wait(2 * MINUTE);
+      assert.ok(heads().includes(`+silent ${deviceAt(9)}`));
+      world.watches.setPaused(true);
+      watch.close(true);
+      open(settings, 'beside').setLabelled(new Set([G]));
+      world.watches.setPaused(false, () => true);
+      assert.deepEqual([heads(), watch.counts.active], [[`-silent ${deviceAt(9)}`], 0]);
+      watch.close(false);
+    }
+  });
+
   it('ends where a deploy leaves no room for it', () => {
     world = new World(3);
     const settings: Partial<WatchSettings> = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
-import { D, deviceAt, G, G2, MINUTE, S, SETTINGS, World } from './watched-world.ts';
+import { D, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 /** More than a device has links: that of its own gateway is left out. */
 const NODES = 20;
@@ -139,27 +139,76 @@ for (const [name, take] of Object.entries(TAKES)) {
 }
 
 describe('a watch of two gateways that have heard a device one after the other', () => {
+  let world: World;
+
+  beforeEach(() => {
+    world = new World();
+  });
+
+  const open = (settings: Partial<WatchSettings>) =>
+    world.watches.open(
+      'n',
+      { ...SETTINGS, silentAfter: 120, ...settings },
+      { changed() {}, counted() {}, full() {}, follow() {} },
+    );
+
+  function restart(settings: Partial<WatchSettings>): OpenWatch {
+    const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(100)));
+    world.startAnew();
+    const watch = open(settings);
+    world.watches.restore(stored);
+    world.listen(true);
+    return watch;
+  }
+
   it('keeps it over a restart by the one that was taken away, also where a deploy takes the other out', () => {
-    const world = new World();
-    const open = (gateways: string[]) =>
-      world.watches.open(
-        'n',
-        { ...SETTINGS, silentAfter: 120, gateways },
-        { changed() {}, counted() {}, full() {}, follow() {} },
-      );
-    const watch = open([G, G2]);
+    const watch = open({ gateways: [G, G2] });
     world.run(MINUTE, 10 * S, [{ gateway: G2 }]);
     world.run(MINUTE, 10 * S, [{ gateway: G }]);
     watch.forget(G);
-    const stored: unknown = JSON.parse(JSON.stringify(world.watches.store(100)));
-    world.startAnew();
-    const next = open([G, G2]);
-    world.watches.restore(stored);
-    world.listen(true);
+    const next = restart({ gateways: [G, G2] });
     world.watches.setPaused(true);
     next.close(true);
-    const last = open([G]);
+    const last = open({ gateways: [G] });
     world.watches.setPaused(false, () => true);
     assert.equal(last.counts.watched, 2, 'the device and the gateway that is listed');
+  });
+
+  describe('by labels', () => {
+    const settings: Partial<WatchSettings> = { labels: ['L'], conditions: ['silent'] };
+    let watch: OpenWatch;
+
+    beforeEach(() => {
+      watch = open(settings);
+      watch.setLabelled(new Set([G, G2]));
+      world.run(MINUTE, 10 * S, [{ gateway: G2 }]);
+      world.run(MINUTE, 10 * S, [{ gateway: G }]);
+    });
+
+    /** @returns how many are watched: before and after it, and when none carries a label any more */
+    function watchedOver(label: string[]): number[] {
+      const before = watch.counts.watched;
+      watch = restart(settings);
+      watch.setLabelled(new Set(label));
+      const after = watch.counts.watched;
+      watch.setLabelled(new Set());
+      return [before, after, watch.counts.watched];
+    }
+
+    it('keeps it over restarts by the one that carries a label, also where both were taken away', () => {
+      watch.forget(G);
+      watch.forget(G2);
+      watch.setLabelled(new Set([G2]));
+      assert.equal(restart(settings).counts.watched, 1, 'while labels are not known');
+      assert.deepEqual(watchedOver([G2]), [1, 1, 0]);
+    });
+
+    it('keeps it so by the one that brought most of it before the start, where only that carries a label', () => {
+      world.run(HOUR, MINUTE, [{ gateway: G2 }]);
+      world.run(MINUTE, 10 * S, [{ gateway: G }]);
+      watch = restart(settings);
+      watch.setLabelled(new Set([G2]));
+      assert.deepEqual(watchedOver([G2]), [1, 1, 0]);
+    });
   });
 });

@@ -219,6 +219,34 @@ describe('whom a watch looks after', () => {
       assert.equal(scope.gatewayOf(entryOf(E)), undefined, 'of which nothing is known');
     });
 
+    it('that brought most of them before the start, where no other one is of the watch', () => {
+      const scope = scopeOf({ gateways: [G] });
+      const entry = entryOf(D, { chosenBy: G2, storedMainGateway: G });
+      assert.deepEqual([scope.gatewayOf(entry), scope.takenGatewayOf(entry)], [G, undefined]);
+      scope.forgetGateway(G);
+      assert.deepEqual([scope.gatewayOf(entry), scope.takenGatewayOf(entry)], [undefined, G]);
+      const unknown = entryOf(D, { storedGateway: G });
+      assert.equal(scopeOf().takenGatewayOf(unknown), undefined);
+    });
+
+    it('that was taken away, where it has heard them last of those that may be of the watch', () => {
+      hear(G, G2);
+      const scope = scopeOf({ labels: ['L'] });
+      const entry = entryOf(D, { chosenBy: G2 });
+      assert.equal(scope.takenGatewayOf(entry), undefined);
+      scope.forgetGateway(G2);
+      assert.equal(scope.takenGatewayOf(entry), G2, 'while the labels are not known');
+      scope.setLabelled(new Set([G]));
+      assert.equal(scope.takenGatewayOf(entry), undefined);
+      scope.forgetGateway(G);
+      assert.equal(scope.takenGatewayOf(entry), G);
+      scope.setLabelled(new Set([G, G2]));
+      assert.equal(scope.takenGatewayOf(entryOf()), G2);
+      assert.equal(scope.takenGatewayOf(entryOf(E)), undefined, 'of which nothing is known');
+      const stored = entryOf(E, { storedGateway: G, storedMainGateway: G2 });
+      assert.equal(scope.takenGatewayOf(stored), G);
+    });
+
     it('that brings most of them, where it has brought any lately', () => {
       hear(...Array.from({ length: 30 }, () => G), G2, OTHER);
       const scope = scopeOf({ gateways: [G, G2] });
@@ -291,9 +319,17 @@ describe('whom a watch looks after', () => {
       assert.equal(scope.isChosen(gateway({ alarms: [{} as Alarm] })), true);
     });
 
-    it('as devices where any gateway that has heard them is one of the watch, or none is known', () => {
+    it('as devices of which no gateway is known only where all gateways are of the watch', () => {
+      assert.equal(scopeOf().isChosen(entryOf()), true);
+      assert.equal(scopeOf({ gateways: [G] }).isChosen(entryOf()), false);
+      const scope = scopeOf({ labels: ['L'] });
+      assert.equal(scope.isChosen(entryOf()), true, 'while the labels are not known');
+      scope.setLabelled(new Set([G]));
+      assert.equal(scope.isChosen(entryOf()), false);
+    });
+
+    it('as devices where any gateway that has heard them is one of the watch', () => {
       const scope = scopeOf({ gateways: [G] });
-      assert.equal(scope.isChosen(entryOf()), true);
       hear(G2);
       assert.equal(scope.isChosen(entryOf()), false);
       assert.equal(scope.isChosen(entryOf(D, { storedGateway: G })), true);
