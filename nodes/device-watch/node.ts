@@ -88,7 +88,12 @@ function startWatch(context: Context): WatchedDevices {
     {
       changed: (change) => node.send(messageOf(change)),
       counted: show,
-      full: () => node.warn(translate(RED, 'watch.full')),
+      full: (unrestored) =>
+        node.warn(
+          unrestored === undefined
+            ? translate(RED, 'watch.full')
+            : translate(RED, 'watch.unrestored', { unrestored }),
+        ),
       labels(state) {
         labels = statusOfLabels(state);
         if (state.error && !hasFailed) {

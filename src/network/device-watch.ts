@@ -21,15 +21,16 @@ import {
   type Alarm,
   goOn,
   isOfSilence,
+  newWatched,
+  noteInterval,
   type StoredWatched,
+  setKind,
   type Watched,
   type WatchedChecker,
 } from './watched.ts';
 
 /** With more of them, finding the first conditions costs what is worth keeping. */
 const MANY_WATCHED = 10_000;
-/** An interval that has grown so much since it was stored is stored anew. */
-const MUCH_LONGER = 1.25;
 
 export class DeviceWatch implements WatchedChecker {
   readonly #context: WatchContext;
@@ -270,18 +271,19 @@ export class DeviceWatch implements WatchedChecker {
     }
   }
 
-  /** Takes one of a store. @param silentMs for so long it was silent already */
+  /** Takes one of a store. @param silentMs for so long it was silent already @returns whether it had room */
   restore(
     id: string,
     kind: Presence['kind'],
     { isExpected, alarms, ...known }: StoredWatched,
     silentMs: number,
-  ): void {
-    const entry = this.#members.need(id, kind);
+  ): boolean {
+    const entry = this.#members.find(id, kind);
     if (entry === undefined) {
-      return;
+      this.#alarms.tellEnds({ ...newWatched(id, kind, this, 0), ...known, alarms });
+      return false;
     }
-    this.#setKind(entry, kind);
+    setKind(entry, kind);
     Object.assign(entry, known);
     entry.isExpected ||= isExpected;
     entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs));
@@ -290,11 +292,12 @@ export class DeviceWatch implements WatchedChecker {
     }
     this.#restoreAlarms(entry, alarms);
     this.#listener.counted();
+    return true;
   }
 
-  /** One that is on the list of devices may be known as a gateway from before. */
-  #setKind(entry: Watched, kind: Presence['kind']): void {
-    entry.kind = kind === 'gateway' ? kind : entry.kind;
+  /** Of a store so many had no room. */
+  unrestored(count: number): void {
+    this.#members.tellFull(count);
   }
 
   /** @param goesOn false: its time counts anew */
@@ -304,7 +307,6 @@ export class DeviceWatch implements WatchedChecker {
       this.#alarms.tellEnds(before);
       return;
     }
-    this.#setKind(entry, before.kind);
     goOn(entry, before);
     entry.since = goesOn || before.alarms.some(isOfSilence) ? before.since : this.#context.now();
     if (entry.isKnown || entry.isExpected) {
@@ -379,16 +381,10 @@ export class DeviceWatch implements WatchedChecker {
     return isAnew || entry.place < 0;
   }
 
-  /** By an interval of a busier time a healthy device would be missed after a restart. */
   #noteInterval(of: Pick<Watched, 'leastStoredMs'>, intervalMs: number | undefined): void {
-    if (intervalMs === undefined) {
-      return;
-    }
-    if (intervalMs > MUCH_LONGER * of.leastStoredMs) {
-      of.leastStoredMs = intervalMs;
+    if (intervalMs !== undefined && noteInterval(of, intervalMs)) {
       this.#context.changed();
     }
-    of.leastStoredMs = Math.min(of.leastStoredMs, intervalMs);
   }
 
   /** What the first reports show is less than what was known before the start; of gateways `gateways` knows that. */

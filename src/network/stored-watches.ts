@@ -146,6 +146,7 @@ function toStoredAlarm({
 /** What is none of ours is left out. */
 export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): void {
   const silent = new Set<string>();
+  let unrestored = 0;
   for (const one of Array.isArray(stored) ? (stored as unknown[]) : []) {
     const {
       id,
@@ -191,12 +192,16 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     // An address that was used for an update only is not heard again.
     const isOfUpdate = storedIntervalMs === undefined && alarms.some(({ condition }) => condition === 'dfu');
     const isExpected = passing !== true && !isOfUpdate;
-    watch.restore(
+    const hasRoom = watch.restore(
       mac,
       kind,
       { chosenBy, storedGateway, storedMainGateway, storedIntervalMs, isExpected, wasAlone, alarms },
       wasSilentMs,
     );
+    unrestored += hasRoom ? 0 : 1;
+  }
+  if (unrestored > 0) {
+    watch.unrestored(unrestored);
   }
 }
 

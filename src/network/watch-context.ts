@@ -35,8 +35,11 @@ export interface WatchListener {
   changed(change: ConditionChange): void;
   /** How many are watched, or how many of them need somebody, may be others. */
   counted(): void;
-  /** For the first time something is not watched, because too much is. */
-  full(): void;
+  /**
+   * For the first time something is not watched, because too much is.
+   * @param unrestored so many of what was watched before the start; undefined: something new
+   */
+  full(unrestored?: number): void;
   /** This gateway brings a device of the list: what else it brings tells whether it is there. */
   follow(gateway: string): void;
 }

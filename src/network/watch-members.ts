@@ -33,7 +33,22 @@ export class WatchMembers {
 
   /** @returns undefined where there is no room */
   need(id: string, kind: Presence['kind']): Watched | undefined {
+    const entry = this.find(id, kind);
+    if (entry === undefined && !this.#isFull) {
+      this.tellFull();
+    }
+    return entry;
+  }
+
+  /** As `need`, without a word. */
+  find(id: string, kind: Presence['kind']): Watched | undefined {
     return this.#entries.get(id) ?? this.#add(id, kind);
+  }
+
+  /** @param unrestored see `WatchListener.full` */
+  tellFull(unrestored?: number): void {
+    this.#isFull = true;
+    this.#listener.full(unrestored);
   }
 
   /** It is missed from now on, also when nothing of it is heard. */
@@ -91,7 +106,6 @@ export class WatchMembers {
 
   #add(id: string, kind: Presence['kind']): Watched | undefined {
     if (!this.#context.mayAdd() && !this.#leaveOut()) {
-      this.#tellFull();
       return undefined;
     }
     const entry = newWatched(id, kind, this.#watch, this.#context.now());
@@ -100,13 +114,6 @@ export class WatchMembers {
     this.#context.changed();
     this.#listener.counted();
     return entry;
-  }
-
-  #tellFull(): void {
-    if (!this.#isFull) {
-      this.#isFull = true;
-      this.#listener.full();
-    }
   }
 
   /** Makes room: what has left, then what was heard a few times, first of that what needs nobody. */

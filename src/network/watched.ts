@@ -15,6 +15,9 @@ import { lastHeard } from './links.ts';
 
 /** Of what is expected and was not heard often enough: a device repeats its properties about every 20 minutes. */
 const ASSUMED_INTERVAL_MS = 20 * 60_000;
+/** An interval that has grown so much since it was stored is stored anew. */
+const MUCH_LONGER = 1.25;
+
 /** A condition that has begun; `value` and `limit` as they were told. */
 export interface Alarm {
   condition: Condition;
@@ -149,9 +152,15 @@ export function newWatched(
   };
 }
 
+/** One that is on the list of devices may be known as a gateway from before. */
+export function setKind(entry: Watched, kind: Presence['kind']): void {
+  entry.kind = kind === 'gateway' ? kind : entry.kind;
+}
+
 /** What another watch knew of it goes on, but for its conditions and since when its silence counts. */
 export function goOn(entry: Watched, before: Readonly<Watched>): void {
   // One by one: many go on at once, and a list of names takes several times as long.
+  setKind(entry, before.kind);
   entry.state = before.state;
   entry.gatewayState = before.gatewayState;
   entry.storedGateway = before.storedGateway;
@@ -163,6 +172,16 @@ export function goOn(entry: Watched, before: Readonly<Watched>): void {
   entry.isKnown = before.isKnown;
   entry.isExpected ||= before.isExpected;
   entry.wasAlone = before.wasAlone;
+}
+
+/**
+ * By an interval of a busier time a healthy device would be missed after a restart.
+ * @returns whether it is to be stored anew
+ */
+export function noteInterval(of: Pick<Watched, 'leastStoredMs'>, intervalMs: number): boolean {
+  const hasGrown = intervalMs > MUCH_LONGER * of.leastStoredMs;
+  of.leastStoredMs = hasGrown ? intervalMs : Math.min(of.leastStoredMs, intervalMs);
+  return hasGrown;
 }
 
 export const isOfSilence = ({ condition }: Alarm): boolean =>

@@ -56,7 +56,7 @@ export function watchDevices(
   const watch = context.watches.open(owner, known, {
     changed: (change) => watcher.changed(change),
     counted: () => watcher.counted(),
-    full: () => watcher.full(),
+    full: (unrestored) => watcher.full(unrestored),
     follow: (gateway) => subscriptions.follow(gateway),
   });
   subscriptions.setWatch(watch);

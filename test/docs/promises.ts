@@ -1675,6 +1675,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and what has left takes up room, and gives way to what is new in its watch',
         ],
       },
+    'What was watched before a restart and finds no room is told with its number, and what was told of it ends.':
+      {
+        'network/stored-watches':
+          'as far as there is room: it says how many find none, and what was told of them ends',
+      },
     '**What is subscribed.** Where devices are listed, everything is received that their gateways bring, which tells a silent device from a silent gateway; with more than 100 gateways, everything.':
       {
         'nodes/device-watch': 'hears all that the gateways of its listed devices bring',

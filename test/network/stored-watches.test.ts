@@ -13,10 +13,13 @@ describe('what a store holds of watches', () => {
   let told: string[];
   let stored: unknown;
   let writes = 0;
+  /** What was said of what found no room. */
+  let full: (number | undefined)[];
 
   beforeEach(() => {
     world = new World();
     told = [];
+    full = [];
   });
 
   const copy = () => JSON.parse(JSON.stringify(world.watches.store(100))) as unknown;
@@ -34,7 +37,7 @@ describe('what a store holds of watches', () => {
         changed: ({ condition, active, device }) =>
           void told.push(`${active ? '+' : '-'}${condition} ${device}`),
         counted() {},
-        full() {},
+        full: (unrestored) => void full.push(unrestored),
         follow() {},
       },
     );
@@ -295,6 +298,19 @@ describe('what a store holds of watches', () => {
     it('with the interval of a gateway whose silence nobody watches', () => {
       const given = { ...KNOWN, gatewayInterval: 5_000 };
       assert.deepEqual(back([given], { conditions: ['silent'] }), [given]);
+    });
+
+    it('as far as there is room: it says how many find none, and what was told of them ends', () => {
+      world = new World(2);
+      const others = OTHERS.map(({ device }) => ({ ...KNOWN, id: device }));
+      const needing = { ...withAlarm({ condition: 'dfu', since, gateway: G2 }), id: deviceAt(9) };
+      listen({});
+      world.takeTurns();
+      world.watches.restore({ n: [...others, needing] });
+      assert.deepEqual([full, told], [[2], [`-dfu ${deviceAt(9)}`]]);
+      assert.deepEqual((copy() as { n: unknown[] }).n, others.slice(0, 2));
+      world.hear();
+      assert.deepEqual(full, [2], 'more is nothing new');
     });
 
     it('with the gateway that was taken away, unless it is heard before the store is read', () => {
