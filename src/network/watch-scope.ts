@@ -166,7 +166,6 @@ export class WatchScope {
     const heard = state?.links.map(({ gateway }) => gateway) ?? [];
     // Of the links one that was not heard for long may be gone.
     const known = [...heard, chosenBy, storedGateway, storedMainGateway];
-    const heardBy = known.filter((gateway) => gateway !== undefined);
-    return heardBy.length === 0 ? !this.#hasGateways : heardBy.some((gateway) => this.isOwnGateway(gateway));
+    return !this.#hasGateways || known.some((gateway) => gateway !== undefined && this.isOwnGateway(gateway));
   }
 }
