@@ -12,6 +12,8 @@ describe('a watch of devices', () => {
   let told: ConditionChange[];
   let followed: string[];
   let counted: number;
+  /** What was said of what found no room. */
+  let full: (number | undefined)[];
   /** As they were when it was said that there are others. */
   let lastCounts: OpenWatch['counts'] | undefined;
 
@@ -20,6 +22,7 @@ describe('a watch of devices', () => {
     told = [];
     followed = [];
     counted = 0;
+    full = [];
   });
 
   const listener = () => ({
@@ -28,7 +31,7 @@ describe('a watch of devices', () => {
       counted++;
       lastCounts = world.watches.watch('n')?.counts;
     },
-    full() {},
+    full: (unrestored?: number) => void full.push(unrestored),
     follow: (gateway: string) => void followed.push(gateway),
   });
   const open = (settings: Partial<WatchSettings> = {}, owner = 'n') =>
@@ -427,9 +430,11 @@ describe('a watch of devices', () => {
     world.watches.restore({
       n: [
         { id: D, ...known },
-        { id: X, ...known },
+        { id: X, ...known, active: [{ condition: 'silent', since: TIME }] },
       ],
     });
+    world.takeTurns();
+    assert.deepEqual([full, heads()], [[1], [`-silent ${X}`]]);
     assert.deepEqual(
       Object.values(stored())
         .flat()

@@ -291,7 +291,7 @@ describe('what a store holds of watches', () => {
     };
     for (const [what, given] of Object.entries(KEPT)) {
       it(what, () => {
-        assert.deepEqual(back([given]), [given]);
+        assert.deepEqual([back([given]), full], [[given], []]);
       });
     }
 
@@ -348,7 +348,7 @@ describe('what a store holds of watches', () => {
       ['its gateway twice', [{ ...KNOWN, main: G }], [KNOWN]],
       [
         'a gateway with what only devices have',
-        [{ ...GATEWAY, gateway: G2, main: G2, alone: true }],
+        [{ ...GATEWAY, gateway: G2, taken: G2, main: G2, alone: true }],
         [GATEWAY],
       ],
       [

@@ -218,6 +218,55 @@ describe('the conditions of a watch', () => {
     assert.equal(changes.length, 150);
   });
 
+  describe('that cannot be told at once', () => {
+    const [A, B] = [deviceAt(11), deviceAt(12)];
+    const untold = () => [...alarms.untold].map(({ device }) => device);
+
+    it('wait until flows run, and those of the watch before come first', () => {
+      const [one, other] = [entryOf(B), entryOf()];
+      tell(one, 'error');
+      tell(other, 'dfu');
+      turns.shift()?.();
+      assert.deepEqual(told(), ['+error', '+dfu']);
+      schedule.setPaused(true);
+      alarms.tellEnds(one);
+      const [change] = alarms.untold;
+      alarms.takeOver([{ ...(change as ConditionChange), device: A }]);
+      alarms.tellEnds(other);
+      turns.shift()?.();
+      assert.deepEqual([told(), untold(), counts], [[], [A, B, D], { counted: 2, told: 2 }]);
+      schedule.setPaused(false);
+      assert.deepEqual([told(), untold()], [['-error', '-error', '-dfu'], []]);
+      assert.deepEqual(counts, { counted: 5, told: 5 });
+      alarms.tellEnds(other);
+      assert.deepEqual(told(), ['-dfu'], 'nothing waits any more');
+    });
+
+    it('wait for a turn where that is asked for, and where this one has taken a hundred', () => {
+      alarms.wait();
+      tell(entryOf(), 'error');
+      assert.deepEqual(told(), []);
+      turns.shift()?.();
+      assert.deepEqual(told(), ['+error']);
+      turns.shift()?.();
+      for (let i = 0; i < 101; i++) {
+        tell(entryOf(deviceAt(i)), 'error');
+      }
+      assert.deepEqual([told().length, untold()], [100, [deviceAt(100)]]);
+      turns.shift()?.();
+      assert.equal(told().length, 1);
+    });
+
+    it('are left to the watch that goes on, with what comes after the end', () => {
+      alarms.wait();
+      tell(entryOf(A), 'error');
+      alarms.close();
+      tell(entryOf(B), 'error');
+      turns.shift()?.();
+      assert.deepEqual([told(), untold()], [[], [A, B]]);
+    });
+  });
+
   describe('that were told before a start', () => {
     const stored = (condition: Condition, more: Partial<Alarm> = {}): Alarm => ({
       ...{ condition, since: SINCE, beganAt: -1_000, dueAt: 0, isTold: true, value: undefined },

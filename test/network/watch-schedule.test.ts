@@ -385,6 +385,8 @@ describe('the schedule of watches', () => {
     bench.fill(1, 1_000);
     bench.pass(1_000);
     bench.due('in between', 900);
+    bench.schedule.sent();
+    bench.takeTurns();
     assert.deepEqual([bench.checked, bench.wait, heard.length], [[], undefined, 1]);
     heard.shift()?.();
     assert.deepEqual(bench.checked, ['in between', '0']);

@@ -225,8 +225,10 @@ describe('whom a watch looks after', () => {
       assert.deepEqual([scope.gatewayOf(entry), scope.takenGatewayOf(entry)], [G, undefined]);
       scope.forgetGateway(G);
       assert.deepEqual([scope.gatewayOf(entry), scope.takenGatewayOf(entry)], [undefined, G]);
-      const unknown = entryOf(D, { storedGateway: G });
-      assert.equal(scopeOf().takenGatewayOf(unknown), undefined);
+      const any = scopeOf();
+      assert.equal(any.takenGatewayOf(entryOf(D, { storedGateway: G })), undefined);
+      any.forgetGateway(G);
+      assert.equal(any.takenGatewayOf(entryOf(D, { storedGateway: G })), G);
     });
 
     it('that was taken away, where it has heard them last of those that may be of the watch', () => {

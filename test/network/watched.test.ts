@@ -4,12 +4,15 @@ import { NetworkState } from '../../src/network/network-state.ts';
 import {
   type Alarm,
   gatewayOf,
+  goOn,
   intervalOf,
   isOfSilence,
   isPassing,
   knownIntervalOf,
   limitOf,
   newWatched,
+  noteInterval,
+  setKind,
   stopWaiting,
   type Watched,
   waitFor,
@@ -45,6 +48,37 @@ describe('one that is watched', () => {
       [100, false, false, false, 0, [], []],
     );
     assert.deepEqual([gatewayOf(watched()), intervalOf(watched())], [undefined, undefined]);
+  });
+
+  it('goes on over a deploy with all that was known of it but its conditions and since when it counts', () => {
+    run('heartbeat', 2, S);
+    const known: Partial<Watched> = {
+      ...{ kind: 'gateway', state: network.device(D), gatewayState: network.gateway(G), chosenBy: G },
+      ...{ storedGateway: G2, storedMainGateway: G, storedIntervalMs: MINUTE, leastStoredMs: S },
+      ...{ hearings: 2, isKnown: true, isExpected: true, wasAlone: true },
+    };
+    const before = watched({ ...known, since: 7, alarms: [{} as Alarm] });
+    const entry = watched();
+    goOn(entry, before);
+    assert.deepEqual(entry, { ...watched(known), watch: entry.watch });
+    goOn(entry, watched());
+    assert.deepEqual([entry.isExpected, entry.kind], [true, 'gateway'], 'as it is listed now');
+  });
+
+  it('becomes a gateway, and never a device again', () => {
+    const entry = watched();
+    setKind(entry, 'device');
+    assert.equal(entry.kind, 'device');
+    setKind(entry, 'gateway');
+    setKind(entry, 'device');
+    assert.equal(entry.kind, 'gateway');
+  });
+
+  it('is stored anew when its interval is much longer than the shortest since it was stored', () => {
+    const of = { leastStoredMs: 0 };
+    const noted = [100, 125, 80, 100, 101, 126, 126].map((ms) => noteInterval(of, ms));
+    assert.deepEqual(noted, [true, false, false, false, true, false, false]);
+    assert.equal(of.leastStoredMs, 101);
   });
 
   it('comes as often as it was heard, and else as often as before the start', () => {
