@@ -9,16 +9,44 @@ const LONG_VERSION = /(?<![\w.+-])v?\d+(?:\.\d+){3,}(?:-[\w.-]+)?(?![\w.-])/gi;
 /** Tells whether a version lies in the range. */
 export type VersionTest = (version: string) => boolean;
 
+/** The two ends of `1.2 - 1.4`. */
+const HYPHEN_RANGE = /^([^\s<>~^]+)\s+-\s+([^\s<>~^]+)$/;
+/** A hyphen and no pre-release. */
+const EMPTY_PRERELEASE = /^[^-+]*-(?:[.+]|$)/;
+
 /** A semver range, pre-releases included; its versions may have more than three numbers. Undefined when the text is none. */
 export function rangeOf(text: string): VersionTest | undefined {
-  const SemverRange: typeof Range = require('semver/classes/range.js');
   try {
     const known = text.replace(LONG_VERSION, (version) => semverOf(version) ?? version);
-    const range = new SemverRange(known, { includePrerelease: true, loose: true });
-    return (version) => range.test(semverOf(version) ?? '');
+    const alternatives = known.split('||').map(piecesOf);
+    return (version) => {
+      const comparable = semverOf(version) ?? '';
+      return alternatives.some((pieces) => pieces.every((piece) => piece.test(comparable)));
+    };
   } catch {
     return undefined;
   }
+}
+
+/** Each is read alone: out of several, semver leaves out what it cannot read. */
+function piecesOf(alternative: string): Range[] {
+  const pieces = alternative.trim().replace(/(?<=[<>=~^])\s+/g, '');
+  const [both, ...ends] = HYPHEN_RANGE.exec(pieces) ?? [];
+  if (both === undefined) {
+    return pieces.split(/\s+/).map(pieceOf);
+  }
+  ends.forEach(pieceOf);
+  return [pieceOf(both)];
+}
+
+/** @throws TypeError when it cannot be read */
+function pieceOf(text: string): Range {
+  const SemverRange: typeof Range = require('semver/classes/range.js');
+  if (EMPTY_PRERELEASE.test(text)) {
+    throw new TypeError('a pre-release is missing');
+  }
+  // Loose, since devices have versions such as 3.4.0beta2 and 03.04.
+  return new SemverRange(text, { includePrerelease: true, loose: true });
 }
 
 /**

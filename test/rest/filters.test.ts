@@ -87,6 +87,9 @@ describe('device filter', () => {
     ['model', {}],
     ['firmware', '>>1'],
     ['firmware', '<=banana'],
+    ['firmware', '>= 3.4.0, < 4'],
+    ['firmware', '3.4.1,3.3.0'],
+    ['firmware', '>=3.4.0 <'],
     ['firmware', []],
     ['search', true],
     ['search', 'x'.repeat(501)],
@@ -128,7 +131,7 @@ describe('device filter', () => {
     });
   }
 
-  for (const signs of ['<', '>', '=', '^', '~', '|', '*', ' ']) {
+  for (const signs of ['<', '>', '=', '^', '~', '|', '*', ',', ';', ' ']) {
     it(`takes ${JSON.stringify(signs)} in a firmware for a range with a mistake in it`, () => {
       assert.throws(() => createDeviceFilter({ firmware: `ba${signs}nana` }), {
         code: 'INVALID_INPUT',

@@ -1,5 +1,6 @@
 // Firmware versions as devices have them, against ranges as people write them.
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import semver from 'semver';
 import { rangeOf, semverOf } from '../../src/rest/versions.ts';
 
@@ -60,6 +61,8 @@ describe('firmware versions', () => {
     ],
     ['>=3.4.0', ['3.4', '4', '3.4.0.1', '3.5-rc.1'], ['3', '3.3.0.9', '3.4.0-beta.1']],
     ['3', ['3', '3.1', '3.3.0.1', '3.9.9'], ['4', '2.9.9.9', '4.0.0.1']],
+    ['=3.3', ['3.3', '3.3.0.1'], ['3.4']],
+    ['= 3.3.1 || >= 4 < 4.1', ['3.3.1', '4.0.7'], ['3.3', '4.1']],
     ['3.3.x', ['3.3', '3.3.0.1', '3.3.9.1'], ['3.4', '3.2.9.9', '3.4.0.1']],
     ['~3.3.0', ['3.3', '3.3.0.1'], ['3.4']],
     ['^3.3.0', ['3.3', '3.3.0.1', '3.9'], ['4', '4.0.0.1', '3.2.9.9']],
@@ -109,7 +112,60 @@ describe('firmware versions', () => {
     assert.equal(rangeOf('>1')?.(`1.${'9'.repeat(300)}.1.1`), false);
   });
 
-  for (const text of ['>>1', '<=banana', 'banana', '>1.2.3.4.banana']) {
+  for (const text of [
+    '>>1',
+    '<=banana',
+    'banana',
+    '>1.2.3.4.banana',
+    '>= 3.4.0, < 4',
+    '>=3.4.0,<4',
+    '>=3.4.0; <4',
+    '3.4.1, 3.3.0',
+    '>=3.4.0 garbage',
+    '>=3.4.0 and <4',
+    '>=3.4.0 <',
+    '3.4.0.1 <',
+    '<1 || >=3.4.0 banana',
+    '1.0 - banana',
+    'banana - 1.0',
+    '1.0 - 2.0 - 3.0',
+    '>1.0 - 2.0',
+    '>=3.4.0-',
+    '1.0 - 2.0.0-',
+    '> v 3',
+  ]) {
     it(`have no range ${text}`, () => assert.equal(rangeOf(text), undefined));
   }
+
+  it('are refused and compared as semver does, in any range', () => {
+    const versions = ['1', '1.2', '1.2.3', '1.x', '*', '3.4.0-beta.2', '3.4.0-rc-', 'v2.0.1', '3.4.0+b.1-'];
+    const signs = ['', '', '<', '<=', '>', '>=', '~', '~>', '^', '> ', '>= ', '~ ', '^  '];
+    const others = ['<', '-', ',', ';', 'and', '&&', 'banana', '1.2.3,', '3.4.0-', '1.2.3-.a', '|', ''];
+    const piece = fc.oneof(
+      {
+        weight: 9,
+        arbitrary: fc
+          .tuple(fc.constantFrom(...signs), fc.constantFrom(...versions))
+          .map((both) => both.join('')),
+      },
+      { weight: 1, arbitrary: fc.constantFrom(...others) },
+    );
+    const separator = fc.constantFrom(' ', ' ', '   ', ' || ', '||', ' - ');
+    const range = fc
+      .array(fc.tuple(piece, separator), { minLength: 1, maxLength: 5 })
+      .map((pieces) => pieces.flat().slice(0, -1).join(''));
+    const options = { includePrerelease: true };
+    fc.assert(
+      fc.property(range, (text) => {
+        const test = rangeOf(text);
+        assert.equal(test !== undefined, semver.validRange(text, options) !== null, text);
+        for (const version of test
+          ? ['0.0.0-a', '1.2.3', '1.3.0', '2.0.1', '3.4.0-beta.2', '3.4.0', '4.0.0']
+          : []) {
+          assert.equal(test?.(version), semver.satisfies(version, text, options), `${version} in ${text}`);
+        }
+      }),
+      { numRuns: 2000, seed: 35 },
+    );
+  });
 });
