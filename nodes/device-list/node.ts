@@ -13,7 +13,9 @@ export default function registerDeviceList(RED: NodeAPI): void {
     half: 'rest',
     createHandler({ config, session, signal, fields, show }) {
       const { pageSize, limit } = config;
-      const read = fields(['labels', 'connected', 'model', 'firmware', 'search', 'query']);
+      const read = fields(['labels', 'connected', 'model', 'firmware', 'search', 'query'], {
+        lists: ['labels'],
+      });
       return async (msg, send) => {
         const output = OUTPUTS_BY_NAME[config.output](RED, msg, send, signal);
         let count = 0;

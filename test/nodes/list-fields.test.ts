@@ -73,6 +73,42 @@ describeNodes('the fields of the REST nodes', (start) => {
     });
   }
 
+  const TWO = 'floor-2,oslo-lab';
+  const BOTH: Passes = ({ labels }) => labels.includes('floor-2') || labels.includes('oslo-lab');
+  const ONE_LABEL: Passes = ({ labels }) => labels.includes('floor-2, east');
+  for (const [title, type, text, passes] of [
+    ['are two where one variable holds two', 'json', '["${TWO}"]', BOTH],
+    ['may stand beside one that is written out', 'json', '["none", "${LAB}", "floor-${N}"]', BOTH],
+    ['may be a list that a variable holds', 'json', '["${LIST}"]', BOTH],
+    ['are in a list that a variable holds as text', 'json', '${TEXT}', BOTH],
+    ['stay one that is written out with a comma', 'json', '["floor-2, east"]', ONE_LABEL],
+    ['are one outside of a list', 'str', '${EAST}', ONE_LABEL],
+    ['are one as a variable', 'env', 'EAST', ONE_LABEL],
+  ] as const) {
+    it(`labels of a list ${title}`, async () => {
+      const [device] = box.devices;
+      device!.labels.push('floor-2, east');
+      const env = [
+        { name: 'TWO', type: 'str', value: TWO },
+        { name: 'LAB', type: 'str', value: 'oslo-lab' },
+        { name: 'N', type: 'num', value: '2' },
+        { name: 'LIST', type: 'json', value: '["floor-2", "oslo-lab"]' },
+        { name: 'TEXT', type: 'str', value: '["floor-2", "oslo-lab"]' },
+        { name: 'EAST', type: 'str', value: 'floor-2, east' },
+      ];
+      const [tab, ...nodes] = flowAround(serviceNode(box), {
+        ...LIST,
+        id: 'n',
+        labels: text,
+        labelsType: type,
+      });
+      const flow = await start([{ ...tab, env }, ...nodes], { credentials: secretsOf(box) });
+      flow.send('n', {});
+      assert.deepEqual(idsOf(await flow.next('out')), expected(passes));
+      device!.labels.pop();
+    });
+  }
+
   it('leave a device as it was received but for its MAC', async () => {
     const flow = await run(LIST);
     flow.send('n', {});

@@ -45,6 +45,8 @@ export interface Filled {
    * what is one variable and nothing else, so the node cannot tell it from an empty text.
    */
   emptied(this: void, property: string): string | undefined;
+  /** A list that was saved as JSON with variables in its entries. Undefined where it is none, or names no variable. */
+  listIn(this: void, property: string): unknown[] | undefined;
 }
 
 /**
@@ -77,7 +79,17 @@ export function fillEnv(RED: NodeAPI, node: Node, saved: object, original: () =>
       unset.set(property, filler.unset);
     }
   }
-  return { values, unset, emptied: (property) => findEmptied(values[property], () => originalOf(property)) };
+  return {
+    values,
+    unset,
+    emptied: (property) => findEmptied(values[property], () => originalOf(property)),
+    listIn(property) {
+      const text = asText(source[property]);
+      return hasEnv(text) && asText(originalOf(property)) === text
+        ? new Filler(RED, node).fillJsonList(text)
+        : undefined;
+    },
+  };
 }
 
 /** What Node-RED was given for a node, by its id or, inside a subflow, by the id in the subflow's template. */
@@ -159,6 +171,16 @@ class Filler {
     });
   }
 
+  /** Entries that name variables are texts, since they stand in quotation marks. */
+  fillJsonList(text: string): unknown[] | undefined {
+    const list = parsed(text);
+    return Array.isArray(list)
+      ? list.flatMap((entry: unknown) =>
+          hasEnv(entry) ? this.fillList([entry], () => [entry]).map(asText) : [entry],
+        )
+      : undefined;
+  }
+
   /** A text that is one variable and nothing else takes over the variable's type, as Node-RED does it. */
   #fillText(text: string): unknown {
     const whole = /^\$\{([^}]+)\}$/.exec(text)?.[1];
@@ -181,6 +203,15 @@ class Filler {
       return '';
     }
     return value ?? '';
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // It may be JSON when it is filled; the reader of the field says so where it is none.
+    return undefined;
   }
 }
 

@@ -26,6 +26,8 @@ const PLAIN_PROPERTY = /^[A-Za-z_$][\w$]*$/;
 /** Fields in which `null` and an empty text are values of their own, wherever they come from. */
 export interface FieldOptions<Name> {
   nullable?: readonly Name[];
+  /** Fields that can be a list of texts: in JSON, an entry that is filled with `a,b` is two. */
+  lists?: readonly Name[];
 }
 
 /**
@@ -40,7 +42,7 @@ export function createFields<Name extends string>(
   config: TypedField<Name>,
   filled: Filled,
   names: readonly Name[],
-  { nullable = [] }: FieldOptions<Name> = {},
+  { nullable = [], lists = [] }: FieldOptions<Name> = {},
 ): (msg: NodeMessage) => Values<Name> | Promise<Values<Name>> {
   const source = config as Record<string, string>;
   const typeOf = (name: Name) => source[`${name}Type`] as FieldType;
@@ -49,11 +51,13 @@ export function createFields<Name extends string>(
     const emptied = filled.emptied(name);
     const unfilled = filled.unset.get(name) ?? (emptied === undefined ? undefined : nothingIn(emptied));
     const isNothing = nullable.includes(name) ? isAbsent : isEmpty;
-    return unfilled === undefined
-      ? createReader(RED, node, name, type, text, isNothing)
-      : () => {
-          throw notFilled(name, unfilled);
-        };
+    if (unfilled !== undefined) {
+      return () => {
+        throw notFilled(name, unfilled);
+      };
+    }
+    const list = type === 'json' && lists.includes(name) ? filled.listIn(name) : undefined;
+    return list === undefined ? createReader(RED, node, name, type, text, isNothing) : () => list;
   });
   const readNow = (msg: NodeMessage): Values<Name> => {
     const values = {} as Values<Name>;
