@@ -32,15 +32,16 @@ export class ListProgress {
   /** The devices of the page before, in their order, while pages are compared. */
   #pageBefore: string | undefined;
 
-  /** @returns why the list would not end; undefined when it goes on, or this is its last page */
+  /** @returns why the list would not end, or has its first page twice; undefined when it goes on, or ends with this page */
   add(page: DevicePage): ListFault | undefined {
     const { devices, nextToken } = page;
     this.#pages++;
+    const isOnlyPage = this.#pages === 1 && nextToken === undefined;
+    if (!isOnlyPage && this.#isFirstAgain(page)) {
+      return 'firstPageRepeats';
+    }
     if (nextToken === undefined) {
       return undefined;
-    }
-    if (this.#isFirstAgain(page)) {
-      return 'firstPageRepeats';
     }
     if (!this.#isNewToken(nextToken)) {
       return 'tokenRepeats';

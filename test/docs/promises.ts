@@ -2106,6 +2106,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is known by a thousand empty pages in a row',
         ],
       },
+    'So is one whose second page is the first one again: the same devices in the same order, two or more.': {
+      'rest/progress': [
+        'is known at once by a second page that is the first one, whatever its token',
+        'is refused as well where the second page, which is the first one again, is the last',
+      ],
+    },
     'Single devices may come twice, since a list may change while it is read.': {
       'rest/progress': 'may bring devices again that were moved from page to page, and ids that are numbers',
     },

@@ -57,6 +57,19 @@ describe('device list without an end', () => {
     );
   });
 
+  it('is refused as well where the second page, which is the first one again, is the last', () => {
+    const lastAfter = (first: Device[], last: Device[]) => {
+      const progress = new ListProgress();
+      assert.equal(progress.add({ devices: first, nextToken: 't' }), undefined);
+      return progress.add({ devices: last, nextToken: undefined });
+    };
+    const two = devicesOf(0, 2);
+    assert.equal(lastAfter(two, [...two]), 'firstPageRepeats');
+    for (const last of [[...two].reverse(), devicesOf(0, 1), devicesOf(1, 2), devicesOf(0, 3), []]) {
+      assert.equal(lastAfter(two, last), undefined, JSON.stringify(last));
+    }
+  });
+
   it('is known when it goes round over many pages, cut differently each time', () => {
     const circle = (page: number) => devicesOf((page * 70) % 999, 70);
     const [page] = refusedAt(100, circle) as [number];
