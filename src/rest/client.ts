@@ -15,7 +15,7 @@ import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequ
 import { HttpAgent, type HttpRequest, type HttpResponse, MAX_BODY_BYTES } from './http.ts';
 import { KeyedOrder } from './order.ts';
 import { isLoginResponse, isWebPage, readToken, refusalReason } from './responses.ts';
-import { repeatOf } from './retry.ts';
+import { refusedWait, repeatOf } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
 import type { Clock, RestState } from './types.ts';
 
@@ -43,6 +43,7 @@ export interface CallOptions {
 export class RestClient {
   readonly #settings: RestSettings;
   readonly #log: Logger;
+  readonly #clock: Clock;
   readonly #http: HttpAgent;
   readonly #tokens: TokenKeeper;
   readonly #attempts: Attempts;
@@ -56,6 +57,7 @@ export class RestClient {
   constructor(settings: RestSettings, { log, clock = SYSTEM_CLOCK }: { log: Logger; clock?: Clock }) {
     this.#settings = settings;
     this.#log = log;
+    this.#clock = clock;
     this.#http = new HttpAgent(settings.timeout, settings.tls, settings.proxy);
     this.#tokens = new TokenKeeper(() => this.#login(), clock);
     this.#state = new ClientState(this.#stateOfSettings());
@@ -320,18 +322,20 @@ export class RestClient {
   }
 
   #httpError(
-    { statusCode, body }: HttpResponse,
+    response: HttpResponse,
     { method, path }: RestRequest,
     reason: string,
     base: BaseAddress,
   ): ServiceError {
+    const { statusCode, body } = response;
     const shown = this.#show(body);
     const shownPath = hideSecrets(path, this.#secrets());
+    const wait = refusedWait(response, this.#clock.now());
     return new ServiceError(
       'HTTP_ERROR',
       reason,
       { statusCode, method, path: shownPath, body: shown },
-      { statusCode, method, path: shownPath, body: shown, host: base.host },
+      { statusCode, method, path: shownPath, body: shown, host: base.host, wait },
     );
   }
 

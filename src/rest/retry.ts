@@ -1,5 +1,5 @@
 // When a call is worth another attempt, and how long to wait for it.
-import { ServiceError } from '../errors.ts';
+import { type Phrase, ServiceError, showDuration } from '../errors.ts';
 import { NetworkError } from './faults.ts';
 import type { HttpResponse } from './http.ts';
 
@@ -47,6 +47,14 @@ export function retryDelay(
     return backoff;
   }
   return asked > MAX_RETRY_AFTER_MS ? undefined : Math.max(spread(asked, random), backoff);
+}
+
+/** For the text of an error: how long the service asked to wait, where no call waits for so long. */
+export function refusedWait(response: HttpResponse, now: number): Phrase | '' {
+  const asked = retryAfter(response, now) ?? 0;
+  return REPEATABLE_STATUS.has(response.statusCode) && asked > MAX_RETRY_AFTER_MS
+    ? { key: 'reason.asksToWait', values: { wait: showDuration(1_000 * Math.ceil(asked / 1_000)) } }
+    : '';
 }
 
 /** A wait that the service asked for, or a little more: who waits for the same should not come back in one instant. */

@@ -1941,11 +1941,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'docs/promises': 'gives the defaults of settings that it names',
       },
-    '`Retry-After` is honoured, with up to an eighth on top; one longer than 2 minutes ends the call at once.':
+    '`Retry-After` is honoured, with up to an eighth on top; one longer than 2 minutes ends the call at once, with a text that says how long it is.':
       {
         'rest/client': [
           'waits as long as Retry-After asks, …',
           'ends a call at once when Retry-After is longer than 2 minutes, and waits for one of 2 minutes',
+          'says how long the service asked to wait where that is why a call ended, or was not sent',
         ],
         'rest/retry': 'come up to an eighth later than Retry-After asks, at random',
       },

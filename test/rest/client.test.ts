@@ -605,6 +605,24 @@ describe('REST client', () => {
       assert.equal(server.calls.length, 1);
     });
 
+    it('says how long the service asked to wait where that is why a call ended, or was not sent', async () => {
+      for (const [status, asked, body, text] of [
+        [429, '600', '', 'status 429 (GET /api/v1/devices), asks to wait 600 s'],
+        [503, '121', 'later', 'status 503 (GET /api/v1/devices), asks to wait 121 s: later'],
+        [503, '121', '<p>', /^status 503 with a web page from .*, asks to wait 121 s$/],
+        [404, '600', 'no', 'status 404 (GET /api/v1/devices): no'],
+        [503, '120', 'no', 'status 503 (GET /api/v1/devices): no'],
+      ] as const) {
+        const other = createClient(server.url, {}, createClock());
+        server.answer = (_, response) => response.writeHead(status, { 'retry-after': asked }).end(body);
+        for (let call = 0; call < 2; call++) {
+          const { message } = await failure(other.send(LIST));
+          assert.ok(typeof text === 'string' ? message === text : text.test(message), message);
+        }
+        await other.close();
+      }
+    });
+
     it('repeats a POST only when the service says that it did nothing', async () => {
       server.answer = failing(503);
       assert.equal((await failure(client.send(POST))).cause.statusCode, 503);
@@ -1120,7 +1138,7 @@ describe('REST client', () => {
         );
       }
       await other.close();
-      assert.equal(error.message, 'status 429 (GET /api/v1/devices)');
+      assert.equal(error.message, 'status 429 (GET /api/v1/devices), asks to wait 3600 s');
       assert.equal(error.cause.body, '');
     });
 
