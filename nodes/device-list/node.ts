@@ -1,7 +1,6 @@
 // mt-device-list: lists the devices of the service as one array, one by one or page by page.
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { NodeAPI } from 'node-red';
-import { checkRanges } from '../shared/runtime/env.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { RANGES, upgrade } from './config.ts';
 import { OUTPUTS_BY_NAME } from './outputs.ts';
@@ -9,7 +8,7 @@ import { OUTPUTS_BY_NAME } from './outputs.ts';
 export default function registerDeviceList(RED: NodeAPI): void {
   registerAction(RED, 'mt-device-list', {
     upgrade,
-    check: (config) => checkRanges(config, RANGES),
+    ranges: RANGES,
     half: 'rest',
     createHandler({ config, session, signal, fields, show }) {
       const { pageSize, limit } = config;

@@ -8,7 +8,6 @@ import {
   type WatchSettings,
 } from '../../src/index.ts';
 import { isInFlows } from '../shared/runtime/deploys.ts';
-import { checkRanges } from '../shared/runtime/env.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { updateMessage } from '../shared/runtime/message.ts';
 import { type ActionContext, registerAction, tellProblem } from '../shared/runtime/registration.ts';
@@ -28,6 +27,7 @@ type Context = ActionContext<DeviceWatchConfig, object>;
 export default function registerDeviceWatch(RED: NodeAPI): void {
   registerAction<DeviceWatchConfig>(RED, 'mt-device-watch', {
     upgrade,
+    ranges: RANGES,
     check,
     half: 'mqtt',
     sendsByItself: true,
@@ -37,7 +37,6 @@ export default function registerDeviceWatch(RED: NodeAPI): void {
 }
 
 function check(config: DeviceWatchConfig): void {
-  checkRanges(config, RANGES);
   const { batteryBelow, batteryFine } = config;
   if (batteryFine > 0 && batteryFine < batteryBelow) {
     throw invalidInput('batteryFine', batteryFine, 'outOfRange', { min: batteryBelow, max: 100 });

@@ -1,7 +1,6 @@
 // mt-last-value: sends what the reports have shown last, without asking anybody.
 import type { NodeAPI } from 'node-red';
 import { invalidInput, ServiceError, type ValueFilter } from '../../src/index.ts';
-import { checkRanges } from '../shared/runtime/env.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { copyCopyable, updateMessage } from '../shared/runtime/message.ts';
 import { type ActionContext, registerAction } from '../shared/runtime/registration.ts';
@@ -14,7 +13,7 @@ const FIELDS = ['gateway', 'device', 'identifier'] as const;
 export default function registerLastValue(RED: NodeAPI): void {
   registerAction<LastValueConfig>(RED, 'mt-last-value', {
     upgrade,
-    check: (config) => checkRanges(config, RANGES),
+    ranges: RANGES,
     half: 'mqtt',
     createHandler,
   });

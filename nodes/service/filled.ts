@@ -100,8 +100,8 @@ export function fillService(
         // Of the texts only one is a choice; an empty one has a meaning elsewhere.
         const isChecked = typeof value !== 'string' || property === 'brokerProfile';
         if (isChecked && property !== 'version' && isOfHalf(property, half)) {
-          checkGiven(property, value, filled);
           const range: Range | undefined = RANGES[property as keyof typeof RANGES];
+          checkGiven(property, value, filled, range);
           if (range) {
             checkRange(property, Number(value), range);
           }

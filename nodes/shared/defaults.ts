@@ -106,7 +106,9 @@ export const TIMEOUT_RANGE = { min: 1 } as const satisfies Range;
 export function readNumber<T>(value: unknown, fallback: T, min = 0): number | T {
   const text = typeof value === 'string' ? value.trim() : value;
   const number = typeof text === 'string' && text !== '' ? Number(text) : text;
-  return typeof number === 'number' && number >= min ? Math.min(number, MAX_NUMBER) : fallback;
+  return typeof number === 'number' && Number.isFinite(number) && number >= min
+    ? Math.min(number, MAX_NUMBER)
+    : fallback;
 }
 
 /** Reads a truth value from one or from its text or number; anything else is the fallback. */

@@ -2,7 +2,7 @@
 import type { NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput, isAcknowledged, ServiceError, type Session } from '../../src/index.ts';
 import { readNumber } from '../shared/defaults.ts';
-import { checkRanges, checkTimeout } from '../shared/runtime/env.ts';
+import { checkTimeout } from '../shared/runtime/env.ts';
 import type { Send } from '../shared/runtime/inputs.ts';
 import { readProperty, updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
@@ -14,10 +14,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export default function registerTimestampedAck(RED: NodeAPI): void {
   registerAction<TimestampedAckConfig>(RED, 'mt-timestamped-ack', {
     upgrade,
-    check(config) {
-      checkTimeout(config);
-      checkRanges(config, RANGES);
-    },
+    ranges: RANGES,
+    check: checkTimeout,
     half: 'mqtt',
     createHandler({ RED, config, session, signal, fields }) {
       const options = { signal, wait: config.wait, timeout: readNumber(config.timeout, undefined) };

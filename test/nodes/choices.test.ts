@@ -24,13 +24,13 @@ const WRONG: [type: string, property: string, ...texts: string[]][] = [
   ['mt-gw-read', 'timeout', '30s', '-1', '0', '0.4', '1000.5'],
   ['mt-gw-read', 'decode', 'yes', ''],
   ['mt-gw-write', 'form', 'cooked'],
-  ['mt-gw-write', 'timeout', '30s', '0'],
+  ['mt-gw-write', 'timeout', '30s', '0', 'Infinity'],
   ['mt-timestamped-ack', 'wait', 'no'],
   ['mt-timestamped-ack', 'timeout', 'soon', '0'],
   ['mt-timestamped-ack', 'retryAfter', '10s', '-1', '0.5', '86401'],
   ['mt-device-list', 'output', 'pages'],
   ['mt-device-list', 'limit', '', 'abc', '-3', '0.5'],
-  ['mt-device-list', 'pageSize', '0', '1.5', 'many'],
+  ['mt-device-list', 'pageSize', '0', '1.5', 'many', 'Infinity', '1e999'],
   ['mt-report-in', 'form', 'bothh', ''],
   ['mt-report-in', 'output', 'reports'],
   ['mt-report-in', 'duplicates', 'Drop'],
@@ -57,6 +57,7 @@ const WRONG_AT_SERVICE: [property: string, text: string][] = [
   ['maxUnacknowledged', '0.5'],
   ['httpRetries', '1.5'],
   ['sessionExpiry', '0.5'],
+  ['maxQueue', 'Infinity'],
 ];
 
 describeNodes('a choice that there is not', (start) => {
@@ -102,6 +103,37 @@ describeNodes('a choice that there is not', (start) => {
       flow.send('n', { device: DEVICE, payload: 'x' });
       const { error } = await flow.next('errors');
       assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', property]);
+    });
+  }
+
+  /** Of a number: what it is refused with, which is what was written, and what it can be. */
+  const WRONG_NUMBERS: [node: object, service: object, field: string, value: unknown, told: RegExp][] = [
+    ...['x', 'Infinity', '-Infinity'].flatMap((text): [object, object, string, unknown, RegExp][] => [
+      [{}, { keepalive: text }, 'keepalive', text, /must be a number: /],
+      [{}, { maxQueue: text }, 'maxQueue', text, /must be a number: /],
+      [{ pageSize: text }, {}, 'pageSize', text, /must be a number: /],
+    ]),
+    [{ pageSize: '-5' }, {}, 'pageSize', '-5', /from 1 to 2147483647: -5$/],
+    [{ pageSize: 0 }, {}, 'pageSize', 0, /from 1 to 2147483647: 0$/],
+    [{ limit: '-5' }, {}, 'limit', '-5', /from 0 to 2147483647: -5$/],
+    [{}, { maxInFlight: -1 }, 'maxInFlight', -1, /from 1 to 2147483647: -1$/],
+    [{}, { httpTimeout: '-1' }, 'httpTimeout', '-1', /from 1 to 2147483647: -1$/],
+    [{}, { keepalive: '-1' }, 'keepalive', -1, /from 0 to 65535: -1$/],
+    [{}, { keepalive: '3e9' }, 'keepalive', '3e9', /from 0 to 65535: 3e9$/],
+    [{ type: 'mt-gw-read', timeout: '-1' }, {}, 'timeout', -1, /from 1 to 2147483647: -1$/],
+    [{ type: 'mt-gw-read', timeout: '0' }, {}, 'timeout', 0, /from 1 to 2147483647: 0$/],
+    [{ type: 'mt-device-watch', batteryBelow: '-1' }, {}, 'batteryBelow', '-1', /from 0 to 100: -1$/],
+    [{ type: 'mt-device-watch', signalBelow: '-1e12' }, {}, 'signalBelow', '-1e12', /from -200 to 0: -1e12$/],
+    [{ type: 'mt-timestamped-ack', retryAfter: '-1' }, {}, 'retryAfter', '-1', /from 0 to 86400: -1$/],
+  ];
+  for (const [node, service, field, value, told] of WRONG_NUMBERS) {
+    it(`is told with what was written and what would do: ${JSON.stringify({ ...node, ...service })}`, async () => {
+      const type = field === 'keepalive' ? 'mt-gw-read' : 'mt-device-list';
+      const flow = await run({ type, ...node }, service);
+      flow.send('n', MESSAGE);
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause], ['INVALID_INPUT', { field, value }]);
+      assert.match(String(error?.message), told);
     });
   }
 

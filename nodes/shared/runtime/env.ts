@@ -25,6 +25,7 @@ const MAX_DEPTH = 100;
 const MAX_FILLED_LENGTH = 1_000_000;
 
 type Properties = Record<string, unknown>;
+export type Ranges = Readonly<Record<string, Range>>;
 
 /** A text as it was saved, and why it is not filled: a reason of `INVALID_INPUT`. */
 export interface Unfilled {
@@ -235,9 +236,10 @@ const UNCHECKED = new Set(['version', 'name', 'title', 'service']);
 /**
  * Refuses what `checkGiven` refuses, and what named a variable and got nothing: a default or an empty list in its place could select everything.
  * Typed fields are left out, because they are refused when they are read.
+ * @param ranges of the properties that are checked for more than being a number
  * @throws ServiceError `INVALID_INPUT` with the property's name
  */
-export function checkFilled(config: object, filled: Filled): void {
+export function checkFilled(config: object, filled: Filled, ranges: Ranges = {}): void {
   const { unset, emptied } = filled;
   for (const [property, value] of Object.entries(config)) {
     if (`${property}Type` in config || UNCHECKED.has(property)) {
@@ -249,7 +251,7 @@ export function checkFilled(config: object, filled: Filled): void {
       throw notFilled(property, unfilled);
     }
     if (!isTypeAlone(property, config, filled)) {
-      checkGiven(property, value, filled);
+      checkGiven(property, value, filled, ranges[property]);
     }
   }
 }
@@ -264,9 +266,15 @@ function isTypeAlone(property: string, config: object, { values }: Filled): bool
  * Refuses what is none of a property's choices, no number or no truth value, from wherever it came: the default in its
  * place would do something else. What is absent, or was cleared in the panel, is left out.
  * @param used what the config has for it
+ * @param range of a number
  * @throws ServiceError `INVALID_INPUT` with the property's name
  */
-export function checkGiven(property: string, used: unknown, { values, emptied }: Filled): void {
+export function checkGiven(
+  property: string,
+  used: unknown,
+  { values, emptied }: Filled,
+  range?: Range,
+): void {
   const given = values[property];
   if (given === undefined || given === null || Array.isArray(used) || used === given) {
     return;
@@ -277,7 +285,7 @@ export function checkGiven(property: string, used: unknown, { values, emptied }:
       throw invalidInput(property, text, 'nothing');
     }
   } else if (typeof used === 'number') {
-    checkNumber(property, used, given);
+    checkNumber(property, used, given, range);
   } else if (typeof used === 'boolean' && readFlag(given, undefined) === undefined) {
     throw invalidInput(property, given, 'notBoolean');
   } else if (typeof used === 'string' && !isSameWord(used, asText(given).trim())) {
@@ -289,15 +297,19 @@ export function checkGiven(property: string, used: unknown, { values, emptied }:
 const isSameWord = (used: string, given: string): boolean =>
   used.trim() === given || used === given.toUpperCase();
 
-function checkNumber(property: string, used: number, given: unknown): void {
+function checkNumber(property: string, used: number, given: unknown, range?: Range): void {
   const number = readNumber(given, Number(asText(given)));
+  if (!Number.isFinite(number)) {
+    throw invalidInput(property, given, 'notNumber');
+  }
   if (Object.is(number, used)) {
     return;
   }
-  if (number < 0) {
-    throw invalidInput(property, given, 'outOfRange', { min: 0, max: MAX_NUMBER });
+  if (range || number < 0) {
+    const { min = 0, max = MAX_NUMBER } = range ?? {};
+    throw invalidInput(property, given, 'outOfRange', { min, max });
   }
-  throw invalidInput(property, given, Number.isNaN(number) ? 'notNumber' : 'notChoice');
+  throw invalidInput(property, given, 'notChoice');
 }
 
 /** A timeout is a text, since an empty one is the service's own. @throws ServiceError `INVALID_INPUT` */
@@ -305,7 +317,7 @@ export function checkTimeout({ timeout }: { timeout: Timeout }): void {
   if (timeout.trim() === '') {
     return;
   }
-  const number = readNumber(timeout, undefined);
+  const number = readNumber(timeout, undefined, Number.NEGATIVE_INFINITY);
   if (number === undefined) {
     throw invalidInput('timeout', timeout, 'notNumber');
   }
@@ -326,11 +338,8 @@ export function checkRange(property: string, number: number, { min, max = MAX_NU
 }
 
 /** The same for every setting that has a range. */
-export function checkRanges<Name extends string>(
-  config: Record<NoInfer<Name>, number>,
-  ranges: Record<Name, Range>,
-): void {
-  for (const property of Object.keys(ranges) as Name[]) {
-    checkRange(property, config[property], ranges[property]);
+export function checkRanges(config: object, ranges: Ranges): void {
+  for (const [property, range] of Object.entries(ranges)) {
+    checkRange(property, (config as Record<string, number>)[property]!, range);
   }
 }

@@ -10,7 +10,15 @@ import {
 } from '../../../src/index.ts';
 import type { NodeConfig } from '../defaults.ts';
 import { onceStarted, onStoppingAll } from './deploys.ts';
-import { checkFilled, type Filled, fillEnv, savedCredentials, savedNode } from './env.ts';
+import {
+  checkFilled,
+  checkRanges,
+  type Filled,
+  fillEnv,
+  type Ranges,
+  savedCredentials,
+  savedNode,
+} from './env.ts';
 import { createFields, type FieldOptions } from './fields.ts';
 import { type InputHandler, Inputs } from './inputs.ts';
 import { type Opened, ServiceUser } from './service-user.ts';
@@ -54,7 +62,9 @@ interface NodeDefinition<Config, Credentials> {
   upgrade(old: unknown): Config;
   /** What the node is called, where Node-RED has taken a typed field `name` for that; empty: by its id. */
   captionOf?(config: Config): string;
-  /** Checks the settings beyond their types. @throws ServiceError `INVALID_INPUT` with the property's name */
+  /** What its numbers can be. */
+  ranges?: Ranges;
+  /** Checks the settings beyond their types and ranges. @throws ServiceError `INVALID_INPUT` with the property's name */
   check?(config: Config): void;
   credentials?: { [K in keyof Credentials]-?: { readonly type: 'text' | 'password' } };
 }
@@ -207,8 +217,10 @@ function register<Config extends NodeConfig, Credentials extends object>(
     } satisfies Partial<BaseContext<Config, Credentials>>;
     const user = new ServiceUser(RED, node, config.service, (service, isRunning) => {
       const problem = findProblem(service, config.service, filled, () => {
-        checkFilled(config, filled);
-        definition.check?.(config);
+        const { ranges = {}, check } = definition;
+        checkFilled(config, filled, ranges);
+        checkRanges(config, ranges);
+        check?.(config);
       });
       const session = problem ? undefined : service?.session;
       return openWith({ ...constant, session, problem, service }, statusLine, isRunning, openNode);
