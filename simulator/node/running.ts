@@ -171,7 +171,10 @@ interface Asked extends NodeMessage {
   payload: unknown;
 }
 
-const requestMessage = ({ topic, payload }: OperationCall): Asked => ({ topic, payload: payload ?? null });
+const requestMessage = ({ topic, body }: OperationCall): Asked => ({
+  topic,
+  payload: withoutPasswords(body ?? null),
+});
 
 function restMessage({ method, path, query, body }: RestCall): Asked {
   const parameters = new URLSearchParams(query).toString();

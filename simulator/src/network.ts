@@ -1,10 +1,12 @@
 // The gateways' side of the broker: each gateway has a connection of its own, publishes reports and answers requests.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { keptBody, parseBody } from './bodies.ts';
 import type { Fleet, Gateway } from './fleet.ts';
 import type { GatewayLink, OpenLink } from './gateway-link.ts';
 import type { OperationRequest } from './operations.ts';
 import { between, type Random } from './random.ts';
+import { isObject } from './steering-fields.ts';
 import type { Publication } from './traffic.ts';
 
 /** Faults of the answers; set at any time. */
@@ -29,8 +31,10 @@ export interface OperationCall {
   device: string;
   operation: string;
   identifier: string | undefined;
-  /** The JSON object; undefined when it was none. */
+  /** The JSON object; undefined when it was none. A long one is not remembered: the event `request` alone has it. */
   payload: Record<string, unknown> | undefined;
+  /** As it came: parsed when it was JSON, else the text; undefined when empty. Of a long one the beginning of the text. */
+  body: unknown;
   topic: string;
   /** With which it reached the gateway: at most that of its subscription. */
   qos: number;
@@ -51,15 +55,6 @@ interface Ground {
   answered(call: OperationCall): void;
   /** Called when a request could not be handled at all. */
   failed(error: Error): void;
-}
-
-function readObject(payload: Buffer): Record<string, unknown> | undefined {
-  try {
-    const body = JSON.parse(payload.toString());
-    return typeof body === 'object' && body !== null && !Array.isArray(body) ? body : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function disguise(response: Record<string, unknown>, form: AnswerFaults['form']): string {
@@ -175,10 +170,15 @@ export class Network {
     }
     const [device = '', operation = '', ...tail] = topic.slice(start.length).split('/');
     const identifier = tail.length ? tail.join('/') : undefined;
-    const body = readObject(payload);
+    const text = payload.toString();
+    const content = parseBody(text);
+    const body = isObject(content) ? content : undefined;
     const address = { gateway: gateway.mac, device, operation, identifier };
-    const call: OperationCall = { ...address, payload: body, topic, qos };
+    const call: OperationCall = { ...address, payload: body, body: keptBody(text, content), topic, qos };
     this.#ground.received(call);
+    if (call.body !== content) {
+      call.payload = undefined;
+    }
     if (!body || random() < faults.lostRequests) {
       return;
     }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { keptBody, parseBody } from './bodies.ts';
 import { InputError } from './input-error.ts';
 import { offsetOfToken, type Portal, pageToken, type Tokens } from './portal.ts';
 import { carryOut, type RestFault, type RestFaults, reset } from './rest-faults.ts';
@@ -43,8 +44,6 @@ interface Ground {
 }
 
 const MAX_BODY = 1_000_000;
-/** Characters of a body as it is remembered and told: thousands of calls are, those without a login among them. */
-const MAX_KEPT_BODY = 2_000;
 /** Characters of a job, of which a thousand are kept. */
 const MAX_JOB = 10_000;
 const MAX_NAME = 10_000;
@@ -67,6 +66,7 @@ class Refusal extends Error {
 
 interface Call extends RestCall {
   text: string;
+  isWhole: boolean;
   /** The decoded placeholders of the path, in order. */
   parts: string[];
   fault: RestFault | undefined;
@@ -220,31 +220,31 @@ function matchRoute(method: string, path: string): { route: Route; parts: string
   return path.startsWith('/api/v1/echo') ? { route: echo, parts: [] } : undefined;
 }
 
-const parseBody = (text: string): unknown => {
-  if (text === '') {
-    return undefined;
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-};
-
 async function readCall(request: IncomingMessage): Promise<Call> {
   const url = new URL(request.url ?? '/', 'http://service');
-  let text = '';
-  request.setEncoding('utf8');
-  for await (const chunk of request) {
-    text += chunk;
-    if (text.length > MAX_BODY) {
-      throw new RangeError('body too long');
-    }
-  }
+  const { text, isWhole } = await readText(request);
   const { method = 'GET', headers } = request;
   const query = Object.fromEntries(url.searchParams);
-  const base = { method, path: url.pathname, query, headers, body: parseBody(text), statusCode: 0 };
-  return { ...base, text, parts: [], fault: undefined };
+  const body = isWhole ? parseBody(text) : text;
+  const base = { method, path: url.pathname, query, headers, body, statusCode: 0 };
+  return { ...base, text, isWhole, parts: [], fault: undefined };
+}
+
+/** What came of a body that is too long, or was broken off. */
+async function readText(request: IncomingMessage): Promise<Pick<Call, 'text' | 'isWhole'>> {
+  let text = '';
+  request.setEncoding('utf8');
+  try {
+    for await (const chunk of request) {
+      text += chunk;
+      if (text.length > MAX_BODY) {
+        return { text, isWhole: false };
+      }
+    }
+  } catch {
+    return { text, isWhole: false };
+  }
+  return { text, isWhole: true };
 }
 
 function isAllowed({ options, tokens }: Ground, { headers }: Call): boolean {
@@ -284,11 +284,17 @@ function answer(ground: Ground, call: Call): { status: number; body: unknown } {
 
 async function handle(ground: Ground, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const call = await readCall(request);
-  response.once('close', () => {
-    const { text, parts: _parts, fault: _fault, ...plain } = call;
-    const body = text.length > MAX_KEPT_BODY ? text.slice(0, MAX_KEPT_BODY) : call.body;
+  const tell = (): void => {
+    const { text, isWhole: _isWhole, parts: _parts, fault: _fault, ...plain } = call;
+    const body = keptBody(text, call.body);
     ground.seen({ ...plain, body, statusCode: response.headersSent ? response.statusCode : 0 });
-  });
+  };
+  if (!call.isWhole) {
+    response.destroy();
+    tell();
+    return;
+  }
+  response.once('close', tell);
   call.fault = call.path.startsWith('/simulator/')
     ? undefined
     : ground.faults.take(`${call.method} ${call.path}`);

@@ -271,6 +271,30 @@ describe('what the simulator keeps for others', () => {
     assert.deepEqual((await post({}, '{"devices":["a"]}')).body, { devices: ['a'] });
   });
 
+  it('is no more memory than the beginning of long bodies takes', async () => {
+    const other = await startService({ rate: 0, delay: 0, control: false });
+    const client = await connectAsync(other.urls.mqtt);
+    const body = JSON.stringify({ more: 'x'.repeat(900_000) });
+    const topic = `mt/gateway/${other.demo.gateway}/request/x/read`;
+    const ask = async () => {
+      const requested = once(other.events, 'request');
+      await client.publishAsync(topic, body);
+      await requested;
+      const called = once(other.events, 'rest');
+      await fetch(`${other.urls.base}/api/v1/jobs`, { method: 'POST', body });
+      await called;
+    };
+    await ask();
+    const before = usedMemory();
+    for (let count = 0; count < 20; count++) {
+      await ask();
+    }
+    const grown = usedMemory() - before;
+    await client.endAsync(true);
+    await other.close();
+    assert.ok(grown < 5_000_000, `${grown} bytes`);
+  });
+
   it('is no body and no name without end', async () => {
     const headers = await login();
     const put = (body: string) =>

@@ -108,6 +108,37 @@ for (const version of VERSIONS) {
       });
     }
 
+    for (const [what, body, payload] of [
+      ['that is no JSON', '{bad', '{bad'],
+      ['that is a list', '[1]', [1]],
+      ['without a body', '', null],
+      ['with a password', '{"id":"7","password":"secret"}', { id: '7' }],
+      ['of 5 000 characters', `{"id":"${'x'.repeat(5_000)}"}`, `{"id":"${'x'.repeat(1_993)}`],
+    ] as const) {
+      it(`sends a request ${what}`, async () => {
+        const { mqtt } = await run();
+        const client = await connectAsync(`mqtt://127.0.0.1:${mqtt}`);
+        const topic = 'mt/gateway/c0141f68fc3d/request/e4a7c5102030/read/8001';
+        await client.publishAsync(topic, body);
+        const asked = await red.next('asked', (msg) => msg.topic === topic);
+        assert.deepEqual(asked.payload, payload);
+        await client.endAsync(true);
+      });
+    }
+
+    it('sends the beginning of a body that is too long to be answered, and of one that is broken off', async () => {
+      const { rest } = await run();
+      const url = `http://127.0.0.1:${rest}/api/v1/jobs`;
+      await assert.rejects(fetch(url, { method: 'POST', body: 'x'.repeat(3_000_000) }));
+      const long = await red.next('asked', ({ topic }) => topic === 'POST /api/v1/jobs');
+      assert.equal(long.payload, 'x'.repeat(2_000));
+      const socket = connect(rest, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.end('PUT /api/v1/x HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n12');
+      const short = await red.next('asked', ({ topic }) => topic === 'PUT /api/v1/x');
+      assert.equal(short.payload, '12');
+    });
+
     it('publishes what a message asks for', async () => {
       const { mqtt } = await run();
       const client = await connectAsync(`mqtt://127.0.0.1:${mqtt}`);
