@@ -51,6 +51,11 @@ export interface Problem {
   values: Record<string, string | number>;
 }
 
+/** Of a saved node, with the value that it has. */
+export interface WrongSetting extends Problem {
+  value: unknown;
+}
+
 const given = (value: unknown): number => (String(value ?? '').trim() === '' ? Number.NaN : Number(value));
 
 /** 0 takes any free port. */
@@ -83,7 +88,7 @@ export function findRangeProblem(field: keyof typeof RANGES, value: unknown): Pr
 }
 
 /** A saved node in full, and the first thing that is wrong with it. */
-export function readConfig(saved: object): { config: SimulatorConfig; problem: Problem | undefined } {
+export function readConfig(saved: object): { config: SimulatorConfig; problem: WrongSetting | undefined } {
   const known = Object.entries(saved).filter(([name, value]) => name in DEFAULTS && value !== undefined);
   const config = { ...DEFAULTS, ...Object.fromEntries(known) } as SimulatorConfig;
   const problems = [
@@ -94,9 +99,11 @@ export function readConfig(saved: object): { config: SimulatorConfig; problem: P
     ),
     MODES.includes(config.mode) ? undefined : ({ field: 'mode', key: 'choice', values: {} } as const),
   ];
+  const problem = problems.find((found) => found !== undefined);
+  const wrong = problem && { ...problem, value: config[problem.field] };
   for (const field of [...PORTS, ...Object.keys(RANGES)] as (keyof typeof RANGES)[]) {
     config[field] = Number(config[field]);
   }
   config.away = config.away === true || String(config.away) === 'true';
-  return { config, problem: problems.find((problem) => problem !== undefined) };
+  return { config, problem: wrong };
 }

@@ -30,13 +30,24 @@ export default function registerSimulator(RED: NodeAPI): void {
   RED.nodes.registerType('mt-simulator', Simulator as unknown as (this: Node, def: NodeDef) => void);
 }
 
+/** The simulator does not run, or a gateway of it is away. */
+class NotConnectedError extends Error {
+  override readonly name = 'NotConnectedError';
+  readonly code = 'NOT_CONNECTED';
+
+  /** What Node-RED shows, without the name of the class. */
+  override toString(): string {
+    return this.message;
+  }
+}
+
 /** Does what a message asks for. @returns why it could not, with the code that flows branch on */
 async function steerWith(simulator: RunningSimulator, msg: InputMessage): Promise<Error | undefined> {
   try {
     await simulator.steer(readPayload(msg));
     return undefined;
   } catch (error) {
-    return error instanceof InputError ? error : Object.assign(error as Error, { code: 'NOT_CONNECTED' });
+    return error instanceof InputError ? error : new NotConnectedError((error as Error).message);
   }
 }
 

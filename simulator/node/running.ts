@@ -1,13 +1,14 @@
 // The life of one simulator: started, tried again while a port is taken, shown in the status, closed in time.
 import type { Node, NodeMessage, NodeStatus } from 'node-red';
 import {
+  InputError,
   type OperationCall,
   type RestCall,
   type Service,
   type ServiceOptions,
   startService,
 } from '../src/index.ts';
-import type { Problem, readConfig, SimulatorConfig } from './config.ts';
+import type { readConfig, SimulatorConfig, WrongSetting } from './config.ts';
 
 const RETRY_AFTER_MS = 5_000;
 /** A deploy waits no longer. */
@@ -41,7 +42,7 @@ function optionsOf({ lost, away, devices, ...config }: SimulatorConfig): Partial
 export class RunningSimulator {
   readonly #node: Node;
   readonly #config: SimulatorConfig;
-  readonly #problem: Problem | undefined;
+  readonly #problem: WrongSetting | undefined;
   readonly #text: Text;
   #service: Service | undefined;
   #starting: Promise<void> | undefined;
@@ -66,7 +67,7 @@ export class RunningSimulator {
     this.#begin();
     const problem = this.#problem;
     if (problem) {
-      this.#fail(this.#describe(problem));
+      this.#fail(this.#describe(problem).message);
       return Promise.resolve();
     }
     this.#show({ fill: 'yellow', shape: 'ring', text: this.#text('status.starting') });
@@ -100,9 +101,12 @@ export class RunningSimulator {
     service.events.on('back', () => this.#showService(service));
   }
 
-  /** Rejects where the object says nothing that can be done, or the simulator does not run. */
+  /** Rejects where the object says nothing that can be done, a setting is wrong, or the simulator does not run. */
   async steer(payload: unknown): Promise<void> {
     await this.#begun;
+    if (this.#problem) {
+      throw this.#describe(this.#problem);
+    }
     await this.#starting;
     if (!this.#service) {
       throw new Error(this.#told || this.#text('status.stopped'));
@@ -161,8 +165,10 @@ export class RunningSimulator {
     return key ? this.#text(key, { port: port ?? '' }) : message;
   }
 
-  #describe({ field, key, values }: Problem): string {
-    return this.#text(`problem.${key}`, { field: this.#text(`field.${field}`), ...values });
+  #describe({ field, value, key, values }: WrongSetting): InputError {
+    const error = new InputError(field, value, key);
+    error.message = this.#text(`problem.${key}`, { field: this.#text(`field.${field}`), ...values });
+    return error;
   }
 }
 

@@ -61,7 +61,7 @@ for (const version of VERSIONS) {
     async function told(text: string): Promise<FlowMessage> {
       for (;;) {
         const error = await red.caught('simulator');
-        if (String(error.message).endsWith(text)) {
+        if (error.message === text) {
           return error;
         }
       }
@@ -214,9 +214,22 @@ for (const version of VERSIONS) {
         assert.equal(await problem(properties), text);
         await told(text);
         red.send('steer', { payload: { rate: 1 } });
-        assert.equal((await told(text)).code, 'NOT_CONNECTED');
+        const { code, cause } = await told(text);
+        const [setting] = Object.entries(properties).slice(-1);
+        assert.deepEqual([code, cause], ['INVALID_INPUT', { field: setting?.[0], value: setting?.[1] }]);
       });
     }
+
+    it('refuses messages while its port is in use, and says which', async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const { port } = other.address() as { port: number };
+      const text = await problem({ restPort: port });
+      await told(text);
+      red.send('steer', { payload: { rate: 1 } });
+      assert.equal((await told(text)).code, 'NOT_CONNECTED');
+      other.close();
+    });
 
     /** Asks the first gateway for its API version so many times, one after the other; it takes 10 ms at least. */
     async function askOften(mqtt: number, times: number): Promise<void> {
