@@ -1,5 +1,6 @@
 // Every option of the service in a box, its default and its text for --help: one row each.
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { InputError } from './input-error.ts';
 import { TOPIC_KINDS } from './traffic.ts';
 
 type OptionType = 'string' | 'number' | 'boolean';
@@ -8,10 +9,20 @@ interface OptionRow {
   type: OptionType;
   default: string | number | boolean;
   text: string;
+  /** The smallest number; 0 where it is absent. */
+  min?: number;
+  max?: number;
+  isWhole?: boolean;
+  choices?: readonly string[];
 }
 
 export const OPTIONS = {
-  seed: { type: 'number', default: 1, text: 'everything but times follows from it' },
+  seed: {
+    type: 'number',
+    default: 1,
+    text: 'everything but times follows from it',
+    min: Number.MIN_SAFE_INTEGER,
+  },
   host: { type: 'string', default: '127.0.0.1', text: 'address to listen on' },
   rest: { type: 'boolean', default: true, text: 'the REST half' },
   mqtt: { type: 'boolean', default: true, text: 'the MQTT half' },
@@ -21,7 +32,7 @@ export const OPTIONS = {
   authHeader: { type: 'string', default: 'Authorization', text: 'header that carries the token' },
   pageTokenParam: { type: 'string', default: 'NextToken', text: 'query parameter of the page token' },
   tokenLifetime: { type: 'number', default: 1800, text: 'seconds' },
-  listed: { type: 'number', default: 250, text: 'devices in the REST list' },
+  listed: { type: 'number', default: 250, text: 'devices in the REST list', isWhole: true },
   named: {
     type: 'boolean',
     default: false,
@@ -35,19 +46,34 @@ export const OPTIONS = {
   maxPageSize: { type: 'number', default: 10_000, text: 'most devices in one page' },
   brokerUrl: { type: 'string', default: '', text: 'a broker that runs already; empty: an embedded one' },
   mqttPort: { type: 'number', default: 0, text: 'port of the embedded broker; 0 takes any free one' },
-  wsPort: { type: 'number', default: -1, text: 'its WebSocket port; 0 takes any free one, -1: none' },
+  wsPort: {
+    type: 'number',
+    default: -1,
+    text: 'its WebSocket port; 0 takes any free one, -1: none',
+    min: -1,
+  },
   mqttUsername: { type: 'string', default: '', text: 'login at the broker; empty: anonymous' },
   mqttPassword: { type: 'string', default: '', text: 'login at the broker' },
   topicPrefix: { type: 'string', default: '', text: 'put in front of every topic, with a slash' },
-  gateways: { type: 'number', default: 5, text: 'simulated gateways' },
-  devices: { type: 'number', default: 8, text: 'devices below each gateway' },
-  allDevices: { type: 'number', default: 0, text: 'devices in all, instead of those below each gateway' },
+  gateways: { type: 'number', default: 5, text: 'simulated gateways', min: 1, isWhole: true },
+  devices: { type: 'number', default: 8, text: 'devices below each gateway', isWhole: true },
+  allDevices: {
+    type: 'number',
+    default: 0,
+    text: 'devices in all, instead of those below each gateway',
+    isWhole: true,
+  },
   overhear: {
     type: 'boolean',
     default: true,
     text: 'a gateway reports measurements of devices of the next one, too, not only their heartbeats',
   },
-  mode: { type: 'string', default: 'mixed', text: 'raw, decoded, or mixed: every second gateway decoded' },
+  mode: {
+    type: 'string',
+    default: 'mixed',
+    text: 'raw, decoded, or mixed: every second gateway decoded',
+    choices: ['raw', 'decoded', 'mixed'],
+  },
   reportWrites: {
     type: 'boolean',
     default: false,
@@ -62,10 +88,20 @@ export const OPTIONS = {
   rate: { type: 'number', default: 5, text: 'reports per second; 0: only what a program asks for' },
   qos: { type: 'number', default: 1, text: 'of reports and answers: 0 or 1' },
   ackTimeout: { type: 'number', default: 60_000, text: 'ms until an unacknowledged sample comes again' },
-  unackable: { type: 'number', default: 0.03, text: 'share of samples that cannot be acknowledged' },
+  unackable: { type: 'number', default: 0.03, text: 'share of samples that cannot be acknowledged', max: 1 },
   ackOperations: { type: 'string', default: 'ack,ack-decoded', text: 'their names, raw and decoded' },
-  lostAnswers: { type: 'number', default: 0, text: 'share of requests that are done but never answered' },
-  lostRequests: { type: 'number', default: 0, text: 'share of requests that never reach the gateway' },
+  lostAnswers: {
+    type: 'number',
+    default: 0,
+    text: 'share of requests that are done but never answered',
+    max: 1,
+  },
+  lostRequests: {
+    type: 'number',
+    default: 0,
+    text: 'share of requests that never reach the gateway',
+    max: 1,
+  },
   delay: { type: 'number', default: 20, text: 'ms from a request to its response, on average' },
   awayEvery: { type: 'number', default: 0, text: 'seconds after which the last gateway goes away; 0: never' },
   awayFor: { type: 'number', default: 15, text: 'seconds until it returns' },
@@ -85,10 +121,34 @@ export type ServiceOptions = { [Name in keyof typeof OPTIONS]: Widened<(typeof O
 /** Those that a command line gives. */
 export type CommandOptions = Partial<ServiceOptions>;
 
-/** Options in full, from those given. */
+/** Options in full, from those given. @throws InputError for what an option cannot be */
 export function fillOptions(given: Partial<ServiceOptions>): ServiceOptions {
-  const defaults = Object.fromEntries(Object.entries(OPTIONS).map(([name, row]) => [name, row.default]));
-  return { ...defaults, ...given } as ServiceOptions;
+  const rows: [string, OptionRow][] = Object.entries(OPTIONS);
+  const known = given as Record<string, unknown>;
+  return Object.fromEntries(
+    rows.map(([name, row]) => [name, checkOption(name, row, known[name] ?? row.default)]),
+  ) as ServiceOptions;
+}
+
+function checkOption(name: string, row: OptionRow, value: unknown): unknown {
+  const { type, min = 0, max = Number.POSITIVE_INFINITY, isWhole = false, choices } = row;
+  if (type === 'number') {
+    const isNumber =
+      typeof value === 'number' && (isWhole ? Number.isInteger(value) : Number.isFinite(value));
+    if (!isNumber || value < min || value > max) {
+      const kind = isWhole ? 'a whole number' : 'a number';
+      throw new InputError(
+        name,
+        value,
+        `not ${kind} from ${min}${Number.isFinite(max) ? ` to ${max}` : ' on'}`,
+      );
+    }
+  } else if (typeof value !== type) {
+    throw new InputError(name, value, type === 'boolean' ? 'neither true nor false' : 'not a text');
+  } else if (choices && !choices.includes(String(value))) {
+    throw new InputError(name, value, `none of ${choices.join(', ')}`);
+  }
+  return value;
 }
 
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -51,6 +51,13 @@ describe('the command of the simulator', () => {
     other.close();
   });
 
+  it('says which option cannot be', async () => {
+    const { child: started, said } = run('--gateways', '0', '--mqtt-port', '0', '--rest-port', '0');
+    const exit = once(started, 'exit');
+    await said(/^gateways: not a whole number from 1 on \(0\)$/m);
+    assert.deepEqual(await exit, [1, null]);
+  });
+
   it('lists its options', async () => {
     assert.match(await run('--help').said(/--rest-port .*8080/), /--mqtt-port .*1883/);
   });

@@ -15,6 +15,34 @@ async function login(service: Service): Promise<Json> {
   return { authorization: `Bearer ${authToken}` };
 }
 
+describe('the service in a box with an option that cannot be', () => {
+  for (const [name, value, told] of [
+    ['gateways', 0, 'gateways: not a whole number from 1 on (0)'],
+    ['gateways', 1.5, 'gateways: not a whole number from 1 on (1.5)'],
+    ['devices', -1, 'devices: not a whole number from 0 on (-1)'],
+    ['rate', 'x', 'rate: not a number from 0 on (x)'],
+    ['rate', Number.NaN, 'rate: not a number from 0 on (NaN)'],
+    ['lostAnswers', 50, 'lostAnswers: not a number from 0 to 1 (50)'],
+    ['mode', 'x', 'mode: none of raw, decoded, mixed (x)'],
+    ['rest', 'no', 'rest: neither true nor false (no)'],
+    ['password', 5, 'password: not a text (5)'],
+  ] as const) {
+    it(`does not start: ${name} ${value}`, async () => {
+      await assert.rejects(startService({ mqtt: false, [name]: value }), {
+        code: 'INVALID_INPUT',
+        message: told,
+        cause: { field: name, value },
+      });
+    });
+  }
+
+  it('starts where one is left out as undefined', async () => {
+    const service = await startService({ mqtt: false, rate: undefined });
+    assert.equal(service.options.rate, 5);
+    await service.close();
+  });
+});
+
 describe('the service in a box, REST half', () => {
   let service: Service;
   let headers: Record<string, string>;
