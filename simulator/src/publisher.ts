@@ -1,6 +1,6 @@
 // Brings traffic to the broker: at a rate, or as much as a program asks for, and unacknowledged samples again.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Device } from './fleet.ts';
+import { type Device, sendsReports } from './fleet.ts';
 import type { Network } from './network.ts';
 import type { Records } from './records.ts';
 import type { SampleBook } from './samples.ts';
@@ -107,7 +107,7 @@ export class Publisher {
   async properties(device: Device): Promise<void> {
     try {
       for (const report of this.#ground.traffic.properties(device)) {
-        if (device.silent) {
+        if (!sendsReports(device)) {
           return;
         }
         await this.#send(report);
@@ -118,15 +118,18 @@ export class Publisher {
     }
   }
 
-  /** Publishes a value of a device as it is now, or as soon as the device is not silent and its gateway is there. */
+  /** Publishes a value of a device as it is now, or as soon as the device sends reports and its gateway is there. */
   async value(device: Device, id: string): Promise<void> {
+    if (!sendsReports(device)) {
+      this.#withdraw(device);
+    }
     const unheard = this.#unheard.get(device) ?? new Set();
     this.#unheard.set(device, unheard.add(id));
     await this.#sendUnheard(device);
   }
 
   async #sendUnheard(device: Device): Promise<void> {
-    if (device.silent || !device.home.online) {
+    if (!sendsReports(device) || !device.home.online) {
       return;
     }
     const ids = this.#unheard.get(device) ?? [];
@@ -138,8 +141,13 @@ export class Publisher {
   setSilent(device: Device, silent: boolean): void {
     device.silent = silent;
     if (silent) {
-      this.#dealt = this.#dealt.filter(({ device: mac }) => mac !== device.mac);
+      this.#withdraw(device);
     }
+  }
+
+  /** What it was about to send. */
+  #withdraw({ mac }: Device): void {
+    this.#dealt = this.#dealt.filter(({ device }) => device !== mac);
   }
 
   /** Publishes a sample with this value. */

@@ -139,7 +139,7 @@ describe('the simulator as a test bench', () => {
     });
   }
 
-  for (const [what, leave, join] of [
+  for (const [what, leave, join, ...own] of [
     [
       'its gateway is back',
       { gateway: 'c0141f68fc3d', away: true },
@@ -150,23 +150,36 @@ describe('the simulator as a test bench', () => {
       { device: 'e4a7c5102030', silent: true },
       { device: 'e4a7c5102030', silent: false },
     ],
+    [
+      'it leaves storage mode',
+      { device: 'e4a7c5102030', set: { 'device-mode': 'storage' } },
+      { device: 'e4a7c5102030', set: { 'device-mode': 'connected' } },
+      '02',
+    ],
+    [
+      'it leaves update mode',
+      { device: 'e4a7c5102030', set: { 'device-mode': 'dfu' } },
+      { device: 'e4a7c5102030', set: { 'device-mode': 'connected' } },
+      '02',
+    ],
   ] as const) {
     it(`reports a value that was set when nobody could hear it as soon as ${what}, once`, async () => {
       const { device } = service.demo;
       const heard: unknown[] = [];
       const hear = ({ payload, publication }: { payload: Json; publication: { sample?: unknown } }) =>
         publication.sample || heard.push(payload.value);
+      service.events.on('report', hear);
       await service.steer(leave);
       await service.steer({ device, set: { temperature: 30, alarm: true } });
       await service.steer({ device, set: { temperature: 31 } });
-      service.events.on('report', hear);
+      assert.deepEqual(heard, []);
       await service.steer(join);
-      while (heard.length < 2) {
+      while (heard.length < own.length + 2) {
         await once(service.events, 'report');
       }
       await service.steer({ device, set: { alarm: false } });
       service.events.off('report', hear);
-      assert.deepEqual(heard, ['0c1c', '01', '00']);
+      assert.deepEqual(heard, [...own, '0c1c', '01', '00']);
     });
   }
 
