@@ -1,9 +1,9 @@
 // When a call is worth another attempt, how long to wait for it, and what may have been done without a response.
 import assert from 'node:assert/strict';
-import { ServiceError } from '../../src/errors.ts';
+import { inEnglish, ServiceError } from '../../src/errors.ts';
 import { NetworkError } from '../../src/rest/faults.ts';
 import type { HttpResponse } from '../../src/rest/http.ts';
-import { isLost, repeatOf, retryDelay } from '../../src/rest/retry.ts';
+import { isLost, refusedWait, repeatOf, retryDelay } from '../../src/rest/retry.ts';
 
 const NOW = Date.parse('2026-11-21T03:00:00Z');
 const least = () => 0;
@@ -115,6 +115,20 @@ describe('retries', () => {
       85_000,
     );
   });
+
+  for (const [status, asked, text] of [
+    [429, '121', ', asks to wait 121 s'],
+    [502, '600', ', asks to wait 600 s'],
+    [503, 'Sat, 21 Nov 2026 04:00:00 GMT', ', asks to wait 3600 s'],
+    [504, '120', ''],
+    [503, 'soon', ''],
+    [400, '600', ''],
+  ] as const) {
+    it(`tell of ${status} with Retry-After ${asked}${text || ' nothing'}`, () => {
+      const wait = refusedWait(answerOf(status, { 'retry-after': asked }), NOW + 100);
+      assert.equal(wait && inEnglish(wait), text);
+    });
+  }
 
   it('follow network faults, but not of a POST, and no certificate that was not accepted', () => {
     assert.equal(retryDelay(network('reset'), 'repeatable', 0, NOW, least), 500);
