@@ -188,7 +188,7 @@ function addLine(lease: Lease, line: Line): void {
   lines.push(line);
   lease.bytes += line.payload.length;
   while (lines.length > MAX_LINES || (lines.length > SHOWN_LINES && lease.bytes > MAX_BYTES)) {
-    lease.bytes -= lines.shift()?.payload.length ?? 0;
+    lease.bytes -= (lines.shift() as Line).payload.length;
   }
   if (++lease.sampled >= SHOWN_LINES) {
     pause(lease);

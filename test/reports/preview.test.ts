@@ -87,6 +87,11 @@ describe('a preview', () => {
     const hearLong = (topic: string, length: number, retained = false) =>
       takers.get('a')?.({ retained } as unknown as Report, topic, Buffer.alloc(length));
     const tenth = 2 ** 20 / 10;
+    // As many as have 1 MB are shown.
+    for (const topic of numbers(0, 32)) {
+      hearLong(topic, 2 ** 15);
+    }
+    assert.deepEqual(topicsOf('a'), numbers(0, 32));
     for (const topic of numbers(0, 30)) {
       hearLong(topic, tenth);
     }
@@ -105,6 +110,9 @@ describe('a preview', () => {
     topicsOf('a');
     const hearRetained = (topic: string, time: string) =>
       takers.get('a')?.({ time, retained: true } as Report, topic, messageOf(topic, time).payload);
+    hearRetained('first', 'first');
+    hearRetained('first', 'first');
+    assert.deepEqual(topicsOf('a'), ['first']);
     hear('a', 'one');
     hearRetained('one', 'one');
     hearRetained('two', 'two');
@@ -116,6 +124,7 @@ describe('a preview', () => {
     assert.deepEqual(
       lines,
       [
+        ['first', 'first'],
         ['one', 'one'],
         ['two', 'two'],
         ['one', 'one'],
