@@ -1,79 +1,17 @@
 // The connection of people who look, by itself: when it is opened, left, refused and tried again.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import { PreviewConnection } from '../../src/mqtt/preview-connection.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
-import type { MqttSettings } from '../../src/settings.ts';
+import { heldOf } from '../memory.ts';
 import { mqttSettings } from '../session.ts';
-import {
-  heartbeat,
-  mockTime,
-  passRealTime,
-  reportTopic,
-  restoreTime,
-  useScriptedBroker,
-} from './scripted.ts';
-
-const ALL = 'mt/gateway/+/device/+/#';
-const EVENTS = 'mt/gateway/+/device/+/event/+';
+import { ALL, EVENTS, until, usePreview } from './one-preview.ts';
+import { heartbeat, passRealTime, reportTopic, useScriptedBroker } from './scripted.ts';
 
 describe('the connection of people who look', () => {
   const bench = useScriptedBroker();
-  let preview: PreviewConnection;
-  let told: string[];
-  /** Each time that something has changed: whether the filter of all counts as refused. */
-  let refusals: boolean[];
-
-  beforeEach(() => {
-    mockTime();
-    // Two waits follow each other else, of which both have something added at random.
-    mock.method(Math, 'random', () => 0);
-    [told, refusals] = [[], []];
-  });
-  afterEach(async () => {
-    await preview.close();
-    restoreTime();
-  });
-
-  function create(changes: Partial<MqttSettings> = {}): void {
-    preview = new PreviewConnection(mqttSettings(bench.broker.url, changes), createTopics(''), {
-      asks: () => told.push('asks'),
-      asked: (isTaken) => told.push(`asked ${isTaken}`),
-      message: (topic, payload, retained) => told.push(`${topic} ${payload} ${retained}`),
-      changed: () => refusals.push(preview.isRefused(ALL)),
-      quota: (max) => told.push(`quota ${max}`),
-    });
-  }
-
-  /** Also of what only the client knows of. */
-  const until = async (condition: () => boolean): Promise<void> => {
-    while (!condition()) {
-      await turn();
-    }
-  };
-  const openCount = () => bench.broker.openConnections.length;
-  const connects = () => bench.broker.packets('connect').length;
-  const isOpen = () => until(() => openCount() === 1 && preview.isGranted(ALL));
-  const isLeft = () => until(() => openCount() === 0);
-  async function pass(ms: number): Promise<void> {
-    mock.timers.tick(ms);
-    await passRealTime();
-  }
-  /** Nothing happens just before, and the connection is opened then. */
-  async function opensAfter(ms: number): Promise<void> {
-    const before = connects();
-    await pass(ms - 1);
-    assert.equal(connects(), before);
-    mock.timers.tick(1);
-    await until(() => connects() > before);
-  }
-  const begin = async (changes: Partial<MqttSettings> = {}) => {
-    create(changes);
-    preview.setBeside(bench.broker.url);
-    preview.apply([ALL]);
-    await isOpen();
-  };
+  const { preview, told, refusals, create, look, begin, openCount, connects, ...other } = usePreview(bench);
+  const { isOpen, isLeft, pass, opensAfter } = other;
 
   it('is opened where somebody looks and flows are connected, at their broker', async () => {
     create({ brokers: ['mqtt://127.0.0.1:1', bench.broker.url] });
@@ -131,6 +69,14 @@ describe('the connection of people who look', () => {
     await isOpen();
   });
 
+  it('tells no change where nobody looks any more before it was opened', async () => {
+    create();
+    preview.apply([ALL]);
+    preview.apply([]);
+    await pass(20_000);
+    assert.deepEqual(refusals, []);
+  });
+
   it('is left with that of flows, and opened again at the broker at which that is next', async () => {
     await begin();
     await pass(10_000);
@@ -157,6 +103,15 @@ describe('the connection of people who look', () => {
     await opensAfter(3_600_000);
     await isOpen();
     assert.equal(preview.isRefused(ALL), false);
+  });
+
+  it('is there again where the process was busy for as long as it rests', async () => {
+    await begin();
+    preview.setBeside(undefined);
+    preview.setBeside(bench.broker.url);
+    mock.timers.tick(10_000);
+    await passRealTime();
+    assert.deepEqual([openCount(), preview.isGranted(ALL)], [1, true]);
   });
 
   it('counts nothing that flows lose while it rests, nor that they are at another broker now', async () => {
@@ -244,10 +199,8 @@ describe('the connection of people who look', () => {
     [3, false, true],
   ] as const) {
     it(`${isRefused ? 'counts' : 'does not count'} as refused where CONNECT is answered with ${code}, and rests${persistent ? ', also where it asks' : ''}`, async () => {
-      create({ persistent });
       bench.broker.options.connackCode = code;
-      preview.setBeside(bench.broker.url);
-      preview.apply([ALL]);
+      look({ persistent });
       await until(() => connects() === 1);
       for (const seconds of [10, 20, 40, 80, 160, 300, 300]) {
         await isLeft();
@@ -292,103 +245,14 @@ describe('the connection of people who look', () => {
     assert.equal(filters.filter((filter) => preview.isGranted(filter)).length, 8);
   });
 
-  it('asks first whose session it gets, where that of flows has one', async () => {
-    await begin({ persistent: true });
-    assert.deepEqual(told, ['asks', 'asked false']);
-    assert.ok(connects() > 1);
-    preview.apply([]);
-    mock.timers.tick(20_000);
-    await isLeft();
-    assert.equal(bench.broker.sessions.size, 0);
-  });
-
-  it('is none where nobody looks any more when it is known whose session it would get', async () => {
-    create({ persistent: true });
-    bench.broker.options.withhold = ['connack'];
-    preview.setBeside(bench.broker.url);
-    preview.apply([ALL]);
-    await until(() => bench.broker.withheld.length > 0);
-    preview.apply([]);
-    bench.broker.options.withhold = [];
-    bench.broker.release();
-    await until(() => told.length === 2);
-    await isLeft();
-    const before = connects();
-    await passRealTime();
-    assert.deepEqual([told, connects()], [['asks', 'asked false'], before]);
-    preview.apply([ALL]);
-    await isOpen();
-  });
-
-  it('asks once, whatever is looked at meanwhile, and again where flows are at another broker by then', async () => {
-    create({ persistent: true });
-    bench.broker.options.withhold = ['connack'];
-    preview.setBeside(bench.broker.url);
-    preview.apply([ALL]);
-    await until(() => bench.broker.withheld.length > 0);
-    preview.apply([ALL, EVENTS]);
-    assert.deepEqual(told, ['asks']);
-    preview.setBeside('mqtt://127.0.0.1:1');
-    bench.broker.options.withhold = [];
-    bench.broker.release();
-    await until(() => told.length === 3);
-    assert.deepEqual(told, ['asks', 'asked false', 'asks']);
-    await isLeft();
-    const before = connects();
-    await passRealTime();
-    assert.equal(connects(), before);
-  });
-
-  it('rests where that of flows ends while it asks whose session it gets', async () => {
-    create({ persistent: true });
-    bench.broker.options.withhold = ['connack'];
-    preview.setBeside(bench.broker.url);
-    preview.apply([ALL]);
-    await until(() => bench.broker.withheld.length > 0);
-    preview.setBeside(undefined);
-    preview.setBeside(bench.broker.url);
-    bench.broker.options.withhold = [];
-    bench.broker.release();
-    await until(() => told.length === 2);
-    await isLeft();
-    assert.equal(preview.isRefused(ALL), false);
-    await opensAfter(10_000);
-    await isOpen();
-  });
-
-  it('rests where the broker does not say whose session it gives', async () => {
-    create({ persistent: true });
-    bench.broker.options.withhold = ['connack'];
-    preview.setBeside(bench.broker.url);
-    preview.apply([ALL]);
-    await until(() => bench.broker.withheld.length > 0);
-    bench.broker.options.withhold = [];
-    let seconds = 0;
-    for (; told.length < 2; seconds++) {
-      await pass(1_000);
-    }
-    assert.ok(seconds <= 15, `${seconds} s`);
-    assert.deepEqual([told, preview.isGranted(ALL)], [['asks', 'asked false'], false]);
-    assert.deepEqual([preview.isRefused(ALL), refusals.at(-1)], [false, false]);
-    await isLeft();
-    await opensAfter(10_000);
-    await isOpen();
-  });
-
-  it('is not opened once it is closed, also not by what comes of the question before', async () => {
-    create({ persistent: true });
-    bench.broker.options.withhold = ['connack'];
-    preview.setBeside(bench.broker.url);
-    preview.apply([ALL]);
-    await until(() => bench.broker.withheld.length > 0);
+  it('tells no change any more once it is closed', async () => {
+    await begin();
     await preview.close();
-    bench.broker.options.withhold = [];
-    const before = connects();
-    preview.apply([EVENTS]);
+    const { length } = refusals;
+    await pass(10_000);
     preview.setBeside(undefined);
-    preview.setBeside(bench.broker.url);
-    await pass(3_600_000);
-    assert.deepEqual([connects(), told, preview.isGranted(ALL)], [before, ['asks', 'asked false'], false]);
+    await passRealTime();
+    assert.equal(refusals.length, length);
   });
 
   it('brings nothing any more once it is closed, of what has come before either', async () => {
@@ -403,5 +267,27 @@ describe('the connection of people who look', () => {
     await passRealTime();
     assert.ok(length < 2_000);
     assert.equal(told.length, length);
+  });
+});
+
+describe('the connection of people who look, in real time,', () => {
+  const bench = useScriptedBroker();
+
+  // Mocked time holds what has been asked of it.
+  it('is held by nobody any more once it is closed, also while it rests', async () => {
+    const closeResting = async () => {
+      const events = { asks() {}, asked() {}, message() {}, changed() {}, quota() {} };
+      const preview = new PreviewConnection(mqttSettings(bench.broker.url), createTopics(''), events);
+      preview.setBeside(bench.broker.url);
+      preview.apply([ALL]);
+      await until(() => preview.isGranted(ALL));
+      preview.setBeside(undefined);
+      await bench.broker.until(({ openConnections }) => openConnections.length === 0);
+      await preview.close();
+      return new WeakRef(preview);
+    };
+    const closed = await closeResting();
+    await passRealTime();
+    assert.deepEqual(heldOf([closed]), []);
   });
 });

@@ -33,6 +33,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/mqtt/connection.ts': ['test/mqtt/one-connection.test.ts'],
   'src/mqtt/preview-connection.ts': [
     'test/mqtt/preview-times.test.ts',
+    'test/mqtt/preview-asking.test.ts',
     'test/mqtt/preview-connection.test.ts',
     'test/mqtt/preview-session.test.ts',
   ],
