@@ -60,7 +60,7 @@ export class Queue<T> {
   #compact(): void {
     if (this.size === 0) {
       this.#items.length = 0;
-    } else if (this.#head >= MIN_COMPACTED && this.#head * 2 >= this.#items.length) {
+    } else if (this.#head >= MIN_COMPACTED + this.size) {
       this.#items = this.#items.slice(this.#head);
     } else {
       return;

@@ -44,19 +44,30 @@ describe('a queue', () => {
     );
   });
 
-  it('takes no more memory when millions pass while a thousand wait', () => {
+  it('is empty once everything was taken from both ends', () => {
     const queue = new Queue<number>();
-    const before = usedMemory();
-    for (let item = 0; item < 3_000_000; item++) {
-      queue.push(item);
-      if (item >= 1_000) {
-        queue.shift();
-      }
-    }
-    const grown = usedMemory() - before;
-    assert.ok(grown < 5_000_000, `${grown} bytes`);
-    assert.equal(queue.first, 2_999_000);
+    queue.push(1);
+    queue.push(2);
+    assert.deepEqual([queue.shift(), queue.pop(), queue.pop(), queue.size], [1, 2, undefined, 0]);
+    queue.push(3);
+    assert.deepEqual([queue.size, queue.first], [1, 3]);
   });
+
+  for (const waiting of [10, 1_000]) {
+    it(`takes no more memory when millions pass while ${waiting} wait`, () => {
+      const queue = new Queue<number>();
+      const before = usedMemory();
+      for (let item = 0; item < 3_000_000; item++) {
+        queue.push(item);
+        if (item >= waiting) {
+          queue.shift();
+        }
+      }
+      const grown = usedMemory() - before;
+      assert.ok(grown < 5_000_000, `${grown} bytes`);
+      assert.equal(queue.first, 3_000_000 - waiting);
+    });
+  }
 
   it('takes no longer for each where very many wait', () => {
     const queue = new Queue<number>();
