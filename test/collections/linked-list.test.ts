@@ -23,7 +23,7 @@ describe('a linked list', () => {
 
   it('keeps the order in which items were added, each once', () => {
     list.add(a);
-    assert.deepEqual([namesOf(list), list.size, list.first], ['abc', 3, a]);
+    assert.deepEqual([namesOf(list), list.size, list.first, list.last], ['abc', 3, a, c]);
   });
 
   for (const [removed, left] of [
