@@ -97,8 +97,10 @@ export class SampleAcknowledgements {
     read: (body: unknown) => unknown,
     since: number,
   ): Sending<unknown> {
-    let [left, arrived, failed]: ((outcome?: unknown) => void)[] = [];
-    const sent = new Promise((resolve) => {
+    let left!: () => void;
+    let arrived!: (outcome?: unknown) => void;
+    let failed!: (error: unknown) => void;
+    const sent = new Promise<void>((resolve) => {
       left = resolve;
     });
     const delivered = new Promise((resolve, reject) => {

@@ -175,6 +175,20 @@ describe('a sample that several acknowledge', () => {
     assert.deepEqual(told.sort(), ['second', 'third']);
   });
 
+  it('is sent again by the next in line when the first failed a minute after another was delivered', async () => {
+    acknowledge('first');
+    acknowledge('next');
+    all[0]!.leave();
+    all[0]!.arrive();
+    await pass(MINUTE_MS);
+    acknowledge('between', { wait: false });
+    all[1]!.arrive();
+    await pass(MINUTE_MS);
+    all[0]!.fail(failed());
+    await turn();
+    assert.equal(all.length, 3);
+  });
+
   it('is sent again by one who has waited since its arrival, where the first one never left', async () => {
     acknowledge('first');
     mock.timers.tick(10);

@@ -182,4 +182,21 @@ describe('acknowledgements of samples as requests', () => {
     await turn();
     assert.equal(told, 2);
   });
+
+  it('need nobody who is told that the gateway answers none', async () => {
+    const unhandled: unknown[] = [];
+    const add = (error: unknown) => void unhandled.push(error);
+    process.on('unhandledRejection', add);
+    try {
+      ignoring.add(REQUEST.gateway);
+      acknowledge();
+      acknowledge();
+      all[0]!.handling.delivered?.();
+      all[0]!.respond('body');
+      assert.deepEqual(await news(), ['read body', 'read body']);
+      assert.deepEqual(unhandled, []);
+    } finally {
+      process.off('unhandledRejection', add);
+    }
+  });
 });
