@@ -247,9 +247,10 @@ describe('the connection of people who look', () => {
 
   it('tells no change any more once it is closed', async () => {
     await begin();
+    preview.apply([]);
     await preview.close();
     const { length } = refusals;
-    await pass(10_000);
+    await pass(20_000);
     preview.setBeside(undefined);
     await passRealTime();
     assert.equal(refusals.length, length);
