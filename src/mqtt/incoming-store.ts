@@ -50,6 +50,7 @@ export function createIncomingStore(store: IStore): IncomingStore {
       return incoming;
     },
     putBack(packet) {
+      remove(packet, () => {});
       keep(packet, () => {});
     },
     del: remove,

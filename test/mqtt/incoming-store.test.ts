@@ -106,7 +106,12 @@ describe('the messages of QoS 2 that a broker has not released', () => {
     assert.equal(release(1), true);
     put(2, MAX_UNRELEASED_BYTES);
     store.putBack(message);
+    store.putBack(message);
     assert.deepEqual([get(1), refused], [message, 0]);
+    release(2);
+    put(4, MAX_UNRELEASED_BYTES - 2 * REST - 11);
+    put(5, 0);
+    assert.equal(refused, 0);
     put(3, 0);
     assert.equal(refused, 1);
   });
