@@ -4,7 +4,7 @@ import { CONDITION_NAMES, type Condition } from '../protocol/conditions.ts';
 import { parseMac } from '../protocol/mac.ts';
 import { MAX_ERRORS, NO_ERRORS } from './device-errors.ts';
 import type { DeviceWatch } from './device-watch.ts';
-import type { KeptWatch } from './watch-context.ts';
+import type { ConditionChange, KeptWatch } from './watch-context.ts';
 import { type Alarm, intervalOf, isOfSilence, knownIntervalOf, type Watched } from './watched.ts';
 
 /** What JSON can hold of a condition that was told. */
@@ -58,9 +58,11 @@ export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: numbe
     for (const [owner, watch] of watches) {
       const devices = stored[owner] ?? [];
       stored[owner] = devices;
+      const untold = firstOfEach(watch.untold);
       for (const entry of watch.entries.values()) {
-        if (left > 0 && turnOf(entry, watch) === turn) {
-          devices.push(toStored(entry, watch));
+        const active = toldOf(entry, untold);
+        if (left > 0 && turnOf(entry, watch, active) === turn) {
+          devices.push(toStored(entry, watch, active));
           left--;
         }
       }
@@ -72,8 +74,12 @@ export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: numbe
 const TURNS = ['needs somebody', 'known', 'passing'] as const;
 
 /** @returns undefined: it was heard a few times only, and would be missed by nobody */
-function turnOf(entry: Watched, watch: KeptWatch): (typeof TURNS)[number] | undefined {
-  if (entry.alarms.some(({ isTold }) => isTold)) {
+function turnOf(
+  entry: Watched,
+  watch: KeptWatch,
+  active: readonly StoredAlarm[],
+): (typeof TURNS)[number] | undefined {
+  if (active.length > 0 || entry.alarms.some(({ isTold }) => isTold)) {
     return 'needs somebody';
   }
   if (!isPassingBy(entry)) {
@@ -97,15 +103,48 @@ export function hasSilences(watch: KeptWatch, since: number): boolean {
   return false;
 }
 
-function toStored(entry: Watched, watch: KeptWatch): StoredDevice {
-  const { id, kind, alarms } = entry;
+const keyOf = (device: string, condition: string): string => `${device} ${condition}`;
+
+/** Of what is still to be told the first of each condition of each device: whether it is told is as it was before that. */
+function firstOfEach(untold: Iterable<ConditionChange>): ReadonlyMap<string, ConditionChange> {
+  const first = new Map<string, ConditionChange>();
+  for (const change of untold) {
+    const key = keyOf(change.device, change.condition);
+    first.set(key, first.get(key) ?? change);
+  }
+  return first;
+}
+
+/** What begins and is not told yet begins anew after a restart; what has ended, and nobody has heard of that, ends then. */
+function toldOf(
+  { id, kind, alarms }: Readonly<Watched>,
+  untold: ReadonlyMap<string, ConditionChange>,
+): StoredAlarm[] {
+  const told = alarms.filter(
+    ({ isTold, condition }) => isTold && untold.get(keyOf(id, condition))?.active !== true,
+  );
+  const ended = CONDITION_NAMES.map((condition) => untold.get(keyOf(id, condition))).filter(
+    (change) => change?.active === false && !told.some(({ condition }) => condition === change.condition),
+  ) as ConditionChange[];
+  return [
+    ...told.map(toStoredAlarm),
+    ...ended.map(({ condition, since, limit, gateway }) => ({
+      condition,
+      since,
+      ...(limit !== undefined && { limit }),
+      ...(gateway !== undefined && kind === 'device' && { gateway }),
+    })),
+  ];
+}
+
+function toStored(entry: Watched, watch: KeptWatch, active: StoredAlarm[]): StoredDevice {
+  const { id, kind } = entry;
   const gateway = kind === 'gateway' ? undefined : watch.gatewayOf(entry);
   const taken = kind === 'gateway' ? undefined : watch.takenGatewayOf(entry);
   const main = gateway === undefined ? undefined : watch.mainGatewayOf(entry);
   const gatewayInterval = gateway === undefined ? undefined : watch.gatewayIntervalMs(gateway);
   const silent = Math.round(watch.silentMs(entry));
   const interval = knownIntervalOf(entry);
-  const active = alarms.filter(({ isTold }) => isTold).map(toStoredAlarm);
   return {
     id,
     kind,

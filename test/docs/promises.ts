@@ -1624,6 +1624,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/value-memory':
           'is written a second after a watch has told something, and later where the last write took long',
       },
+    'What waits to be told when Node-RED stops is told after the start, but for the end of what has left the watch.':
+      {
+        'network/watch-turns': [
+          'that wait when Node-RED stops go out after the start: what has begun once more begins',
+          'that wait when Node-RED stops go out after the start: what has ended ends',
+          'that wait when Node-RED stops go out after the start: what has ended and begun anew goes on',
+        ],
+      },
     'A sample that comes late ends no error.': {
       'network/device-watch': 'with the errors that only late samples have followed: they say nothing of now',
     },

@@ -113,6 +113,57 @@ describe('messages of a watch', () => {
     assert.deepEqual(heads(), [...of('-', MANY), ...of('+', MANY)]);
   });
 
+  /** Node-RED stops in the middle, and starts with what the store holds. */
+  function restart(settings: Partial<WatchSettings> = {}): void {
+    stop();
+    const stored = JSON.parse(JSON.stringify(world.watches.store(1_000))) as unknown;
+    world.startAnew();
+    world.watches.setPaused(true);
+    world.watches.restore(stored);
+    open(settings);
+    setPaused(false);
+    world.listen(true);
+  }
+
+  it('that wait when Node-RED stops go out after the start: what has begun once more begins', () => {
+    world.takeTurns();
+    report(3, MANY);
+    world.time += 6 * S;
+    report(3, MANY);
+    world.takeTurns(1);
+    assert.ok(told.length < MANY.length);
+    restart();
+    report(3, MANY);
+    world.wait(6 * S);
+    assert.deepEqual(heads().sort(), of('+', MANY));
+  });
+
+  it('that wait when Node-RED stops go out after the start: what has ended ends', () => {
+    fail(MANY);
+    deploy(WITHOUT);
+    world.takeTurns(1);
+    assert.ok(told.length < MANY.length);
+    restart(WITHOUT);
+    world.takeTurns();
+    assert.deepEqual(heads().sort(), of('-', MANY));
+  });
+
+  it('that wait when Node-RED stops go out after the start: what has ended and begun anew goes on', () => {
+    fail(MANY);
+    world.takeTurns();
+    report(0, MANY);
+    report(3, MANY);
+    world.time += 6 * S;
+    report(3, MANY);
+    const before = heads();
+    restart();
+    report(3, MANY);
+    world.wait(6 * S);
+    const state = new Map([...of('+', MANY), ...before, ...heads()].map((one) => [one.slice(1), one[0]]));
+    assert.deepEqual([...new Set(state.values())], ['+']);
+    assert.equal(watch.counts.active, MANY.length);
+  });
+
   it('of what is forgotten after the watch has ended go out through the next one', () => {
     fail([D]);
     stop();
