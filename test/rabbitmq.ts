@@ -76,7 +76,10 @@ export async function startRabbitMq(): Promise<RabbitMq> {
     },
     stop: async () => {
       await end('SIGKILL');
-      epmd.kill();
+      const ended = once(epmd, 'exit');
+      if (epmd.kill()) {
+        await ended;
+      }
       await rm(folder, { recursive: true, force: true });
     },
   };
