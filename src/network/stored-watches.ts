@@ -60,9 +60,9 @@ export function storeWatches(watches: ReadonlyMap<string, KeptWatch>, max: numbe
       stored[owner] = devices;
       const untold = firstOfEach(watch.untold);
       for (const entry of watch.entries.values()) {
-        const active = toldOf(entry, untold);
-        if (left > 0 && turnOf(entry, watch, active) === turn) {
-          devices.push(toStored(entry, watch, active));
+        const changes = untold.get(entry.id);
+        if (left > 0 && turnOf(entry, watch, changes) === turn) {
+          devices.push(toStored(entry, watch, changes));
           left--;
         }
       }
@@ -77,9 +77,9 @@ const TURNS = ['needs somebody', 'known', 'passing'] as const;
 function turnOf(
   entry: Watched,
   watch: KeptWatch,
-  active: readonly StoredAlarm[],
+  untold: FirstChanges | undefined,
 ): (typeof TURNS)[number] | undefined {
-  if (active.length > 0 || entry.alarms.some(({ isTold }) => isTold)) {
+  if (untold !== undefined || entry.alarms.some(({ isTold }) => isTold)) {
     return 'needs somebody';
   }
   if (!isPassingBy(entry)) {
@@ -103,29 +103,25 @@ export function hasSilences(watch: KeptWatch, since: number): boolean {
   return false;
 }
 
-const keyOf = (device: string, condition: string): string => `${device} ${condition}`;
+/** Of one device, the first of each condition that is still to be told: what was told is as it was before that. */
+type FirstChanges = ReadonlyMap<string, ConditionChange>;
 
-/** Of what is still to be told the first of each condition of each device: whether it is told is as it was before that. */
-function firstOfEach(untold: Iterable<ConditionChange>): ReadonlyMap<string, ConditionChange> {
-  const first = new Map<string, ConditionChange>();
+function firstOfEach(untold: Iterable<ConditionChange>): ReadonlyMap<string, FirstChanges> {
+  const byDevice = new Map<string, Map<string, ConditionChange>>();
   for (const change of untold) {
-    const key = keyOf(change.device, change.condition);
-    first.set(key, first.get(key) ?? change);
+    const { device, condition } = change;
+    const first = byDevice.get(device) ?? new Map<string, ConditionChange>();
+    byDevice.set(device, first.set(condition, first.get(condition) ?? change));
   }
-  return first;
+  return byDevice;
 }
 
 /** What begins and is not told yet begins anew after a restart; what has ended, and nobody has heard of that, ends then. */
-function toldOf(
-  { id, kind, alarms }: Readonly<Watched>,
-  untold: ReadonlyMap<string, ConditionChange>,
-): StoredAlarm[] {
-  const told = alarms.filter(
-    ({ isTold, condition }) => isTold && untold.get(keyOf(id, condition))?.active !== true,
+function toldOf({ kind, alarms }: Readonly<Watched>, untold: FirstChanges | undefined): StoredAlarm[] {
+  const told = alarms.filter(({ isTold, condition }) => isTold && untold?.get(condition)?.active !== true);
+  const ended = [...(untold?.values() ?? [])].filter(
+    ({ active, condition }) => !active && !told.some((one) => one.condition === condition),
   );
-  const ended = CONDITION_NAMES.map((condition) => untold.get(keyOf(id, condition))).filter(
-    (change) => change?.active === false && !told.some(({ condition }) => condition === change.condition),
-  ) as ConditionChange[];
   return [
     ...told.map(toStoredAlarm),
     ...ended.map(({ condition, since, limit, gateway }) => ({
@@ -137,7 +133,7 @@ function toldOf(
   ];
 }
 
-function toStored(entry: Watched, watch: KeptWatch, active: StoredAlarm[]): StoredDevice {
+function toStored(entry: Watched, watch: KeptWatch, untold: FirstChanges | undefined): StoredDevice {
   const { id, kind } = entry;
   const gateway = kind === 'gateway' ? undefined : watch.gatewayOf(entry);
   const taken = kind === 'gateway' ? undefined : watch.takenGatewayOf(entry);
@@ -145,6 +141,7 @@ function toStored(entry: Watched, watch: KeptWatch, active: StoredAlarm[]): Stor
   const gatewayInterval = gateway === undefined ? undefined : watch.gatewayIntervalMs(gateway);
   const silent = Math.round(watch.silentMs(entry));
   const interval = knownIntervalOf(entry);
+  const active = toldOf(entry, untold);
   return {
     id,
     kind,
