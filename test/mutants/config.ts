@@ -50,6 +50,10 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
     'test/network/stored-watches.test.ts',
   ],
   'src/network/old-values.ts': ['test/network/value-query.test.ts', 'test/network/shared-reads.test.ts'],
+  'src/network/stored-watches.ts': [
+    'test/network/stored-watches.test.ts',
+    'test/network/watch-turns.test.ts',
+  ],
   'src/protocol/catalogue.ts': ['test/docs/protocol.test.ts', 'test/protocol/identifiers.test.ts'],
   'src/protocol/redaction.ts': ['test/protocol/redaction.test.ts', 'test/protocol/operations.test.ts'],
   'src/protocol/reports/index.ts': ['test/protocol/reports.test.ts'],

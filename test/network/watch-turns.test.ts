@@ -1,6 +1,7 @@
 // When messages of a watch go out: a hundred in a turn, in their order, none while flows are replaced, and each of them once.
 import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
+import type { StoredWatches } from '../../src/network/stored-watches.ts';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
 import { D, deviceAt, G, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
@@ -116,7 +117,10 @@ describe('messages of a watch', () => {
   /** Node-RED stops in the middle, and starts with what the store holds. */
   function restart(settings: Partial<WatchSettings> = {}): void {
     stop();
-    const stored = JSON.parse(JSON.stringify(world.watches.store(1_000))) as unknown;
+    const stored = JSON.parse(JSON.stringify(world.watches.store(1_000))) as StoredWatches;
+    for (const { active = [] } of stored.n ?? []) {
+      assert.ok(active.length <= 1, 'each condition once');
+    }
     world.startAnew();
     world.watches.setPaused(true);
     world.watches.restore(stored);
@@ -162,6 +166,28 @@ describe('messages of a watch', () => {
     const state = new Map([...of('+', MANY), ...before, ...heads()].map((one) => [one.slice(1), one[0]]));
     assert.deepEqual([...new Set(state.values())], ['+']);
     assert.equal(watch.counts.active, MANY.length);
+  });
+
+  it('that wait are in the store as they were told last, with their limit and their gateway', () => {
+    deploy({ conditions: ['battery-low', 'error', 'weak-signal'], gateways: [G] });
+    world.hear('property-decoded/battery-level', { value: 10 });
+    world.hear('heartbeat', { status: 3 }, { device: G });
+    world.hear('rssi', { rssi: -95, parent: G });
+    world.wait(6 * S);
+    assert.deepEqual(heads().sort(), [`+battery-low ${D}`, `+error ${G}`, `+weak-signal ${D}`]);
+    stop();
+    open({ conditions: ['weak-signal'], gateways: [G] });
+    const active = () =>
+      new Map((world.watches.store(10).n ?? []).map((stored) => [stored.id, stored.active] as const));
+    const [weak, low, ...others] = active().get(D) ?? [];
+    assert.deepEqual([weak?.condition, others], ['weak-signal', []]);
+    const [failed] = active().get(G) ?? [];
+    assert.deepEqual([low?.condition, low?.limit, low?.gateway], ['battery-low', 20, G]);
+    assert.deepEqual(Object.keys(failed ?? {}), ['condition', 'since']);
+    setPaused(false);
+    world.takeTurns();
+    assert.deepEqual(heads().sort(), [`-battery-low ${D}`, `-error ${G}`]);
+    assert.deepEqual([active().get(D)?.length, active().get(G)], [1, undefined]);
   });
 
   it('of what is forgotten after the watch has ended go out through the next one', () => {
