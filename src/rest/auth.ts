@@ -10,6 +10,8 @@ const FIRST_PAUSE_MS = 10_000;
 const MAX_PAUSE_MS = 300_000;
 /** Fresh tokens that may be refused in a row before logins pause. */
 const MAX_REFUSED = 2;
+/** Second attempts in a row that are refused with a token that was accepted before, until it counts as revoked. */
+const MAX_SECOND_REFUSED = 8;
 const MAX_REMEMBERED = 4;
 
 interface Token {
@@ -20,6 +22,8 @@ interface Token {
   isAccepted: boolean;
   /** It was answered with 401 before it was ever accepted. */
   isRefused: boolean;
+  /** Second attempts with it that were answered with 401 since any call with it was not. */
+  secondRefused: number;
 }
 
 /** A time without logins; each further one lasts twice as long. */
@@ -126,7 +130,11 @@ export class TokenKeeper {
   /** A call with this token was answered with something else than 401. */
   accept(text: string): void {
     const token = this.#token;
-    if (token?.text !== text || token.isAccepted) {
+    if (token?.text !== text) {
+      return;
+    }
+    token.secondRefused = 0;
+    if (token.isAccepted) {
       return;
     }
     token.isAccepted = true;
@@ -150,6 +158,17 @@ export class TokenKeeper {
     this.#refusedTokens++;
     if (this.#refusedTokens >= MAX_REFUSED) {
       this.#tokenPause.begin(this.#clock.now());
+    }
+  }
+
+  /**
+   * A second attempt was answered with 401 with this token, which may be about the call. Calls that were in line with an
+   * older token have no other attempt, so many in a row tell that this one was revoked, too.
+   */
+  refuseAgain(text: string): void {
+    const token = this.#token;
+    if (token?.text === text && token.isAccepted && ++token.secondRefused >= MAX_SECOND_REFUSED) {
+      this.drop(text);
     }
   }
 
@@ -182,7 +201,7 @@ export class TokenKeeper {
       const life = lifeOf(text, this.#clock.now());
       const endsAt = this.#clock.now() + life;
       const renewAt = endsAt - Math.min(MAX_MARGIN_MS, life * MARGIN_SHARE);
-      this.#token = { text, renewAt, endsAt, isAccepted: false, isRefused: false };
+      this.#token = { text, renewAt, endsAt, isAccepted: false, isRefused: false, secondRefused: 0 };
       return this.#token;
     } catch (error) {
       const token = this.#lasting;

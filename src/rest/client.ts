@@ -236,7 +236,11 @@ export class RestClient {
         return response;
       }
       this.#tokens.refuse(token);
-      if (isSecond || !this.#tokens.drop(token)) {
+      if (isSecond) {
+        this.#tokens.refuseAgain(token);
+        return response;
+      }
+      if (!this.#tokens.drop(token)) {
         return response;
       }
     }

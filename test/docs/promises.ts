@@ -2047,6 +2047,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'What is still 401 then is `HTTP_ERROR`.': {
       'rest/client': 'reports a 401 that stays as HTTP_ERROR',
     },
+    'Eight of these in a row with a token that was good before end that token too, and the calls behind them get a new one.':
+      {
+        'rest/auth': 'that was good is dropped after eight second attempts in a row that were refused',
+        'rest/client':
+          'gets a third token for a line of calls during which the first and the second are revoked',
+      },
     'After two fresh tokens in a row that were answered with 401, nobody logs in for 10 seconds, doubling to 5 minutes; calls go on with the token that is there.':
       {
         'rest/auth': [

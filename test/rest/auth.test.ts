@@ -285,9 +285,53 @@ describe('token', () => {
     assert.equal(logins, 4, 'the pause doubles');
   });
 
+  it('that was good is dropped after eight second attempts in a row that were refused', async () => {
+    const token = await keeper.token();
+    keeper.accept(token);
+    const refuseAgain = (times: number) => {
+      for (let time = 0; time < times; time++) {
+        keeper.refuseAgain(token);
+      }
+    };
+    refuseAgain(7);
+    keeper.accept(token);
+    refuseAgain(7);
+    keeper.refuseAgain('older');
+    assert.equal(keeper.current, token);
+    refuseAgain(1);
+    assert.equal(keeper.current, undefined);
+    keeper.refuseAgain(token);
+  });
+
+  it('that no call was good with is not dropped by second attempts', async () => {
+    const token = await keeper.token();
+    for (let time = 0; time < 8; time++) {
+      keeper.refuseAgain(token);
+    }
+    assert.equal(keeper.current, token);
+  });
+
+  it('is not got again and again for a line of calls that are refused whatever their token', async () => {
+    keeper.accept(await keeper.token());
+    for (let time = 0; time < 100; time++) {
+      const token = await keeper.token();
+      keeper.refuse(token);
+      keeper.refuseAgain(token);
+      keeper.accept(token);
+    }
+    assert.equal(logins, 1);
+    for (let time = 0; time < 100; time++) {
+      const token = await keeper.token();
+      keeper.refuse(token);
+      keeper.refuseAgain(token);
+    }
+    assert.equal(logins, 2, 'the next one is not accepted');
+  });
+
   it('that nobody has got yet is neither accepted, refused, dropped nor hidden', () => {
     keeper.accept('none');
     keeper.refuse('none');
+    keeper.refuseAgain('none');
     assert.equal(keeper.drop('none'), true);
     assert.deepEqual([keeper.current, keeper.seen], [undefined, []]);
   });

@@ -187,6 +187,22 @@ describe('REST client', () => {
       assert.equal(server.logins.length, 2);
     });
 
+    it('gets a third token for a line of calls during which the first and the second are revoked', async () => {
+      let valid = 0;
+      let good = 0;
+      server.answer = ({ headers }, response) => {
+        const isValid = headers.authorization === `Bearer ${server.tokens[valid]}`;
+        json(response, {}, isValid ? 200 : 401);
+        if (isValid && ++good % 20 === 0) {
+          valid = Math.min(2, valid + 1);
+        }
+      };
+      const outcomes = await Promise.allSettled(Array.from({ length: 200 }, () => client.send(LIST)));
+      // Eight tell that the second token was revoked, and three more may be under way.
+      assert.ok(outcomes.filter(({ status }) => status === 'rejected').length <= 11);
+      assert.equal(server.logins.length, 3);
+    });
+
     it('lets no call wait for a login that is not answered while the token lasts, and shows no fault of it', async () => {
       const clock = createClock(0);
       const other = createClient(server.url, { retries: 0 }, clock);
