@@ -134,9 +134,6 @@ export class TokenKeeper {
       return;
     }
     token.secondRefused = 0;
-    if (token.isAccepted) {
-      return;
-    }
     token.isAccepted = true;
     if (token.isRefused) {
       return;
