@@ -37,7 +37,7 @@ export async function* listPages(client: RestClient, options: ListOptions): Asyn
   let room = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   const left = new AbortController();
   const stop = abortWith(left, [options.signal]);
-  const pages = devicePages(client, { pageSize, query, signal: left.signal });
+  const pages = devicePages(client, { pageSize, query, signal: left.signal, isWhole: limit === 0 });
   try {
     for (let next = pages.next(); ; ) {
       // Nothing is asked of it beyond the last page, so it always has one.

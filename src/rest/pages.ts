@@ -1,7 +1,9 @@
 // The device list, page by page, so that memory does not grow with the list.
+import { setImmediate as turn } from 'node:timers/promises';
 import { parseJson } from '../protocol/json.ts';
 import type { RestClient } from './client.ts';
-import { createRequest } from './endpoints.ts';
+import { createRequest, type RestRequest } from './endpoints.ts';
+import type { HttpResponse } from './http.ts';
 import { ListProgress } from './progress.ts';
 import { type DevicePage, readDevicePage } from './responses.ts';
 
@@ -17,7 +19,14 @@ export interface PageOptions {
   /** Further query parameters, checked by `readQuery`; `MaxResults` and the page token are ours. */
   query?: Record<string, unknown>;
   signal?: AbortSignal;
+  /** Every page is wanted: the next one is asked for before this one is parsed. `signal` has to end it when reading stops. */
+  isWhole?: boolean;
 }
+
+/** Of a page, so many characters are looked at for the token of the next one. */
+const MAX_TAIL = 4096;
+/** A field of the outermost object: one brace behind it. What stands within a text would have its quotes escaped. */
+const TOKEN_AT_END = /"nextToken"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
 
 /**
  * Every page of the device list as it is (it may be empty); one without `nextToken` is the last. The next page is
@@ -26,12 +35,27 @@ export interface PageOptions {
  *   a page token comes a second time, or the pages bring nothing new for too long (see `ListProgress`): the list would never end
  */
 export async function* devicePages(client: RestClient, options: PageOptions): AsyncGenerator<DevicePage> {
-  const { pageSize, query, signal } = options;
+  const { pageSize, query, signal, isWhole } = options;
+  const parameter = client.settings.pageTokenParam;
   const progress = new ListProgress();
-  const params: Record<string, unknown> = { ...query, MaxResults: pageSize };
-  for (;;) {
-    const request = createRequest('listDevices', params);
-    const { body } = await client.send(request, { signal });
+  const requestOf = (token?: string): RestRequest =>
+    createRequest('listDevices', { ...query, MaxResults: pageSize, [parameter]: token });
+  const send = (request: RestRequest): Coming => {
+    const response = client.send(request, { signal });
+    // Its failure is told where the page is waited for.
+    response.catch(() => undefined);
+    return { request, response };
+  };
+  for (let coming = send(requestOf()); ; ) {
+    const { request } = coming;
+    const { body } = await coming.response;
+    const token = isWhole ? TOKEN_AT_END.exec(body.slice(-MAX_TAIL))?.[1] : undefined;
+    const next = token === undefined ? undefined : send(requestOf(token));
+    if (next) {
+      // Parsing would keep it from leaving: undici uses a connection again in the turn after its response has ended.
+      await turn();
+      await turn();
+    }
     const page = readDevicePage(parseJson(body));
     if (!page) {
       throw client.badResponse('notDeviceList', body, request);
@@ -41,12 +65,18 @@ export async function* devicePages(client: RestClient, options: PageOptions): As
     }
     const fault = progress.add(page);
     if (fault) {
-      throw client.badResponse(fault, body, request, { parameter: client.settings.pageTokenParam });
+      throw client.badResponse(fault, body, request, { parameter });
     }
     yield page;
     if (page.nextToken === undefined) {
       return;
     }
-    params[client.settings.pageTokenParam] = page.nextToken;
+    coming = next ?? send(requestOf(page.nextToken));
   }
+}
+
+/** A page on its way. */
+interface Coming {
+  request: RestRequest;
+  response: Promise<HttpResponse>;
 }

@@ -75,6 +75,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/rest/reasons.ts': ['test/rest/client-state.test.ts'],
   'src/rest/service-calls.ts': ['test/rest/changes.test.ts'],
   'src/session.ts': ['test/session/halves.test.ts', 'test/session/wiring.test.ts', 'test/session.test.ts'],
+  'src/rest/pages.ts': ['test/rest/pages.test.ts', 'test/rest/list.test.ts'],
 };
 
 /** Their room notices more than the test file of their name does. */

@@ -75,6 +75,19 @@ describe('listing', () => {
     assert.equal(server.calls.length, 2);
   });
 
+  it('asks for the page behind the next one as soon as that has come', async () => {
+    endless();
+    const { answer } = server;
+    const asked = new Promise<void>((resolve) => {
+      server.answer = (request, response) =>
+        server.calls.length === 3 ? resolve() : answer(request, response);
+    });
+    const pages = list();
+    await pages.next();
+    await asked;
+    await pages.return(undefined);
+  });
+
   for (const [limit, calls] of [
     [1, 1],
     [2, 1],
@@ -86,7 +99,9 @@ describe('listing', () => {
       const pages = await all({ limit });
       assert.equal(pages.flatMap(({ devices }) => devices).length, limit);
       assert.equal(pages.at(-1)?.complete, false);
-      assert.equal(server.calls.length, calls);
+      // What had been asked for ahead would have come before this.
+      await client.send({ method: 'GET', path: '/other' });
+      assert.equal(server.calls.length, calls + 1);
     });
   }
 
@@ -127,6 +142,27 @@ describe('listing', () => {
     assert.deepEqual(unhandled, []);
     await assert.rejects(pages.next(), { code: 'HTTP_ERROR', message: /500/ });
     assert.equal((await pages.next()).done, true);
+  });
+
+  it('gives the pages that came before one that was asked for ahead and fails', async () => {
+    endless();
+    const { answer } = server;
+    const failed = new Promise<void>((resolve) => {
+      server.answer = (request, response) => {
+        if (server.calls.length === 3) {
+          response.on('close', () => resolve());
+          json(response, {}, 400);
+        } else {
+          answer(request, response);
+        }
+      };
+    });
+    const pages = list();
+    await pages.next();
+    await failed;
+    await client.send({ method: 'GET', path: '/other' });
+    assert.equal((await pages.next()).value.devices[0].id, 'a2');
+    await assert.rejects(pages.next(), { code: 'HTTP_ERROR' });
   });
 
   it('gives up the page on its way when the flow wants no more', async () => {

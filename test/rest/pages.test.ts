@@ -136,6 +136,45 @@ describe('device list', () => {
     });
   });
 
+  for (const end of ['"nextToken":"b+c"}', '"nextToken" : "b+c" }\n']) {
+    it(`asks for the next page before it reads ${JSON.stringify(end)}, and lets go of it when that is none`, async () => {
+      const reading = new AbortController();
+      const isLeft = new Promise<void>((resolve) => {
+        server.answer = (_, response) =>
+          server.calls.length === 1
+            ? response.end(`{"items":[1],${end}`)
+            : response.on('close', () => resolve());
+      });
+      await assert.rejects(all(client, { isWhole: true, signal: reading.signal }), { code: 'BAD_RESPONSE' });
+      // What has not left by now never does.
+      reading.abort();
+      await isLeft;
+      assert.equal(server.calls[1]?.url, '/api/v1/devices?MaxResults=100&NextToken=b%2Bc');
+    });
+  }
+
+  for (const [title, body, token] of [
+    ['of another object', '{"items":[],"more":{"nextToken":"no"}}', undefined],
+    ['of a device', '{"more":1,"items":[{"id":"a","nextToken":"no"}]}', undefined],
+    ['within a text', String.raw`{"items":[],"more":"\"nextToken\":\"no\"}"}`, undefined],
+    ['that is empty', '{"items":[],"nextToken":""}', undefined],
+    ['with a character that is escaped', String.raw`{"items":[],"nextToken":"a\u0062\"}"}`, 'ab"}'],
+    ['that is not the last field', '{"nextToken":"ab","items":[]}', 'ab'],
+    ['that comes twice', '{"nextToken":"no","items":[],"nextToken":"ab"}', 'ab'],
+    ['that is long', `{"items":[],"nextToken":"${'x'.repeat(5000)}"}`, 'x'.repeat(5000)],
+  ] as const) {
+    it(`goes on in a whole list by the page token and nothing else, with one ${title}`, async () => {
+      server.answer = (_, response) => response.end(server.calls.length === 1 ? body : '{"items":[]}');
+      await all(client, { isWhole: true });
+      // What had been asked for in vain would have come before this.
+      await client.send({ method: 'GET', path: '/other' });
+      assert.deepEqual(
+        server.calls.slice(1, -1).map(({ url }) => new URL(url, server.url).searchParams.get('NextToken')),
+        token === undefined ? [] : [token],
+      );
+    });
+  }
+
   it('ends with CLOSED when its signal is aborted between two pages', async () => {
     const stop = new AbortController();
     server.answer = (_, response) => json(response, { items: [], nextToken: `t${server.calls.length}` });
