@@ -1,12 +1,13 @@
 // The last reports that a filter would let through, for as long as somebody looks.
 import { ServiceError } from '../errors.ts';
+import { sizeOfReport } from '../network/value-size.ts';
 import { isObject } from '../protocol/json.ts';
 import type { Report } from '../protocol/reports/index.ts';
 import { bodyOf, type Message } from './message.ts';
 
 const MAX_LINES = 1_000;
-/** Of payloads, in one look: beyond it fewer lines are kept, but always as many as a panel shows. */
-const MAX_BYTES = 1_048_576;
+/** Of memory, in one look: beyond it fewer lines are kept, but always the newest. A payload can take 20 times its size when it is parsed. */
+const MAX_BYTES = 4 * 1_048_576;
 const SHOWN_LINES = 20;
 /** A panel that is closed does not say so: it stops asking. */
 const LEASE_MS = 15_000;
@@ -28,6 +29,8 @@ export type KeptMessage = Omit<Message, 'heardAt'>;
 
 interface Line extends PreviewLine {
   payload: Buffer;
+  /** Bytes of memory, estimated. */
+  size: number;
 }
 
 /** Where the reports come from. */
@@ -60,8 +63,8 @@ export interface PreviewState {
 
 interface Lease {
   lines: Line[];
-  /** Of their payloads. */
-  bytes: number;
+  /** Of the lines. */
+  size: number;
   problem: ServiceError | undefined;
   end: () => void;
   timer: NodeJS.Timeout | undefined;
@@ -141,7 +144,7 @@ export class Previews<Filter> {
       this.#endIdle();
     }
     const lease: Lease = {
-      ...{ lines: [], bytes: 0, problem: undefined, endRequest: undefined },
+      ...{ lines: [], size: 0, problem: undefined, endRequest: undefined },
       ...{ sampled: 0, received: 0, pausedUntil: 0 },
       polledAt: performance.now(),
       polls: 0,
@@ -151,7 +154,13 @@ export class Previews<Filter> {
     const unlisten = this.#source.listen(
       filter,
       // A payload of its own: a received one keeps the whole chunk alive that it came in.
-      (report, topic, payload) => addLine(lease, { topic, report, payload: Buffer.from(payload) }),
+      (report, topic, payload) =>
+        addLine(lease, {
+          topic,
+          report,
+          payload: Buffer.from(payload),
+          size: payload.length + sizeOfReport(report),
+        }),
       (problem) => {
         lease.problem = problem;
       },
@@ -181,14 +190,13 @@ function addLine(lease: Lease, line: Line): void {
       ({ report, topic, payload }) => report.retained && topic === line.topic && payload.equals(line.payload),
     );
     if (before >= 0) {
-      lines.splice(before, 1);
-      lease.bytes -= line.payload.length;
+      lease.size -= (lines.splice(before, 1)[0] as Line).size;
     }
   }
   lines.push(line);
-  lease.bytes += line.payload.length;
-  while (lines.length > MAX_LINES || (lines.length > SHOWN_LINES && lease.bytes > MAX_BYTES)) {
-    lease.bytes -= (lines.shift() as Line).payload.length;
+  lease.size += line.size;
+  while (lines.length > MAX_LINES || (lines.length > 1 && lease.size > MAX_BYTES)) {
+    lease.size -= (lines.shift() as Line).size;
   }
   if (++lease.sampled >= SHOWN_LINES) {
     pause(lease);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { ServiceError } from '../../src/errors.ts';
+import { sizeOfReport } from '../../src/network/value-size.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import type { Message } from '../../src/reports/message.ts';
 import { Previews } from '../../src/reports/preview.ts';
@@ -82,28 +83,39 @@ describe('a preview', () => {
     );
   });
 
-  it('shows fewer where they have more than 1 MB together, but 20 at least', () => {
+  it('shows fewer where they take more than 4 MB of memory together, but the newest at least', () => {
     topicsOf('a');
-    const hearLong = (topic: string, length: number, retained = false) =>
-      takers.get('a')?.({ retained } as unknown as Report, topic, Buffer.alloc(length));
-    const tenth = 2 ** 20 / 10;
-    // As many as have 1 MB are shown.
+    const hearLong = (topic: string, mb: number, retained = false) =>
+      takers.get('a')?.(
+        { retained } as unknown as Report,
+        topic,
+        Buffer.alloc(mb * 2 ** 20 - sizeOfReport({ retained } as never)),
+      );
     for (const topic of numbers(0, 32)) {
-      hearLong(topic, 2 ** 15);
+      hearLong(topic, 1 / 8);
     }
-    assert.deepEqual(topicsOf('a'), numbers(0, 32));
-    for (const topic of numbers(0, 30)) {
-      hearLong(topic, tenth);
-    }
-    assert.deepEqual(topicsOf('a'), numbers(10, 30));
-    for (const topic of numbers(30, 55)) {
-      hearLong(topic, 1);
-    }
+    assert.deepEqual(topicsOf('a'), numbers(0, 32), 'as many as take 4 MB');
+    hearLong('32', 1 / 8);
+    assert.deepEqual(topicsOf('a'), numbers(1, 33));
+    hearLong('33', 5);
+    assert.deepEqual(topicsOf('a'), ['33']);
+    hearLong('34', 1);
+    assert.deepEqual(topicsOf('a'), ['34']);
+    hearLong('35', 1);
     // What is retained takes the place of the same that came before.
     for (let time = 0; time < 30; time++) {
-      hearLong('retained', tenth, true);
+      hearLong('retained', 2, true);
     }
-    assert.deepEqual(topicsOf('a'), [...numbers(22, 55), 'retained']);
+    assert.deepEqual(topicsOf('a'), ['34', '35', 'retained']);
+  });
+
+  it('counts what a report takes when it is parsed', () => {
+    topicsOf('a');
+    const nested = { value: Array.from({ length: 50_000 }, () => []) } as unknown as Report;
+    takers.get('a')?.(nested, 'nested', Buffer.alloc(1));
+    assert.deepEqual(topicsOf('a'), ['nested']);
+    takers.get('a')?.(nested, 'again', Buffer.alloc(1));
+    assert.deepEqual(topicsOf('a'), ['again']);
   });
 
   it('shows a retained report once, though each subscription brings it again', () => {
