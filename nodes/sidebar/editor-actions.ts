@@ -200,15 +200,20 @@ export class Actions implements DetailsPart {
 
   /** @param yesKey of the button's words */
   #askFirst(words: string, yesKey: string, go: () => void): void {
+    const before = document.activeElement as HTMLElement | null;
+    const close = () => {
+      this.#result.empty();
+      before?.focus();
+    };
     const yes = button(yesKey, go);
-    const no = button('cancel', () => this.#result.empty());
+    const no = button('cancel', close);
     // A text of the language file is taken as HTML nowhere, so a name stays text.
     const answers = element('div', 'mt-gateway-side-do').append(yes, no);
     answers.on('keydown', (event) => {
       if (event.key === 'Escape') {
         // Only the question closes, not the device with it.
         event.stopPropagation();
-        this.#result.empty();
+        close();
       }
     });
     this.#result.empty().append(element('div', '', words), answers);

@@ -395,7 +395,11 @@ describe('a device in the sidebar', function () {
     service.forgetCalls();
     await press('Run');
     await result('Really run soft-reset');
+    const askedFrom = details()
+      .getByRole('button', { name: 'Run', exact: true })
+      .and(editor.page.locator(':focus'));
     await press('Cancel');
+    await askedFrom.waitFor();
     await details()
       .locator('.mt-gateway-side-result')
       .filter({ hasText: /^$/ })
@@ -408,6 +412,7 @@ describe('a device in the sidebar', function () {
       .locator('.mt-gateway-side-result')
       .filter({ hasText: /^$/ })
       .waitFor({ state: 'attached' });
+    await askedFrom.waitFor();
     assert.equal(await details().isVisible(), true);
     assert.deepEqual(service.calls.operations, []);
     await press('Run');
