@@ -93,7 +93,14 @@ describeNodes('the network', (start) => {
     assert.deepEqual([status, (body as { code: string }).code], [400, 'INVALID_INPUT']);
     assert.equal((await flow.get('/mt-service/n/network')).status, 404);
     assert.equal((await flow.get('/mt-service/svc/network/d00000000000')).status, 404);
-    assert.equal((await flow.post('/mt-service/n/read', {})).status, 404);
+    for (const action of ['read', 'write', 'rename', 'label']) {
+      const { status, body } = await flow.post(`/mt-service/n/${action}`, {});
+      assert.equal(status, 404);
+      assert.deepEqual(body, {
+        code: 'NOT_CONFIGURED',
+        message: 'the selected service does not run: it is disabled or no longer there',
+      });
+    }
   });
 
   it('says where no flow asks for reports any more, of each row too, unless somebody listens to everything', async () => {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import type { NodeAPI } from 'node-red';
-import type { Session } from '../../../src/index.ts';
+import { ServiceError, type Session } from '../../../src/index.ts';
 import { readNumber } from '../defaults.ts';
 import { withinDeadline } from './deadline.ts';
 import { savedService } from './env.ts';
@@ -35,13 +35,19 @@ export function handleQuery(RED: NodeAPI, query: Query): RequestHandler {
 }
 
 /**
- * As `handleQuery`, for what somebody does and waits for, as long as it takes; 504 when a gateway does not answer in time.
+ * As `handleQuery`, for what somebody does and waits for, as long as it takes; 504 when a gateway does not answer in time,
+ * and 404 has an error, too.
  */
 export function handleAction(RED: NodeAPI, action: Query): RequestHandler {
-  return handle(RED, action, async (res, run) => {
-    const result = await run(endOf(res));
-    res.json(result === undefined ? null : result);
-  });
+  return handle(
+    RED,
+    action,
+    async (res, run) => {
+      const result = await run(endOf(res));
+      res.json(result === undefined ? null : result);
+    },
+    (res) => sendError(RED, res, new ServiceError('NOT_CONFIGURED', 'notRunning'), 404),
+  );
 }
 
 /** What a browser saves. */
@@ -97,7 +103,13 @@ export function refuseForm(req: Request, res: Response): boolean {
   return true;
 }
 
-function handle(RED: NodeAPI, query: Query, respondWith: Respond): RequestHandler {
+/** @param missing responds while the service is not deployed; as a list does where it is not said */
+function handle(
+  RED: NodeAPI,
+  query: Query,
+  respondWith: Respond,
+  missing = (res: Response): unknown => res.status(404).json([]),
+): RequestHandler {
   return async (req, res) => {
     if (req.method !== 'GET' && refuseForm(req, res)) {
       return;
@@ -105,7 +117,7 @@ function handle(RED: NodeAPI, query: Query, respondWith: Respond): RequestHandle
     const service = findForEditor(RED, String(req.params.id));
     try {
       if (!service) {
-        res.status(404).json([]);
+        missing(res);
       } else if (service.session) {
         const session = service.session;
         await respondWith(res, (signal) => query(session, req, service, RED, signal));
@@ -202,9 +214,9 @@ const STATUS_BY_CODE: ReadonlyMap<unknown, number> = new Map([
 ]);
 
 /** Responds with the error's code and its text in the runtime's language. */
-export function sendError(RED: NodeAPI, res: Response, error: unknown): void {
+export function sendError(RED: NodeAPI, res: Response, error: unknown, status?: number): void {
   const { message, code } = toFlowError(RED, error) as Error & { code?: unknown };
-  res.status(STATUS_BY_CODE.get(code) ?? 502).json({ code, message });
+  res.status(status ?? STATUS_BY_CODE.get(code) ?? 502).json({ code, message });
 }
 
 /** A parameter of a query; undefined where it is absent or empty. */
