@@ -193,17 +193,20 @@ async function testRest(RED: NodeAPI, settings: RestSettings, hidden: HiddenVari
 }
 
 /**
- * Where address and user are those of the connected service, it is asked over that connection: there are brokers that
- * take the user for the client, and would end the deployed connection and delete what waits for it.
+ * Where address, user and password are those of the connected service, it is asked over that connection: there are brokers
+ * that take the user for the client, and would end the deployed connection.
  */
 async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested): Promise<TestResult> {
   const { running, hidden } = tested;
   const isSameUser = running && isSameText('mqttUsername', running.credentials, tested.credentials);
-  const deployed = isSameUser ? await running.session?.probe() : undefined;
+  const isSameLogin = isSameUser && isSameText('mqttPassword', running.credentials, tested.credentials);
+  const deployed = isSameLogin ? await running.session?.probe() : undefined;
   // A guess would tell what a variable in it holds; a refused filter is named, and a variable of a node may be in it.
   const isSamePrefix = tested.mayReadVariables && running?.config.topicPrefix === tested.config.topicPrefix;
   const filters = isSamePrefix ? running?.session?.reportFilters : [];
-  const { ok, text, notes, ms, proxies } = deployed ?? (await probeBroker(settings, filters));
+  const { ok, text, notes, ms, proxies } =
+    deployed ??
+    (await probeBroker(settings, filters, { mayEndSession: !(isSameUser && running.config.persistent) }));
   const untried = deployed && running ? findUntried(RED, tested, running) : [];
   const untriedNote =
     untried.length > 0 ? [translate(RED, 'check.untried', { names: untried.join(', ') })] : [];
@@ -226,13 +229,9 @@ function noteOnTwin(settings: MqttSettings, { service, mayNameTwin }: Tested): B
 }
 
 /** Captions of what is typed and shows only with a connection of its own. */
-function findUntried(RED: NodeAPI, { config, credentials }: Tested, running: Running): string[] {
-  const settings = CONNECTION_SETTINGS.filter(
-    (name) => String(config[name]) !== String(running.config[name]),
-  );
-  const isSamePassword = isSameText('mqttPassword', running.credentials, credentials);
-  return [...(isSamePassword ? [] : ['mqttPassword']), ...settings].map((name) =>
-    translate(RED, `field.${name}`),
+function findUntried(RED: NodeAPI, { config }: Tested, running: Running): string[] {
+  return CONNECTION_SETTINGS.filter((name) => String(config[name]) !== String(running.config[name])).map(
+    (name) => translate(RED, `field.${name}`),
   );
 }
 

@@ -81,19 +81,23 @@ export async function probeConnected(
  * out the deployed client when its id comes again. It is no member of the group, since what a test hears would be missing
  * there.
  * @param filters of reports, without the group; empty: every report
+ * @param mayEndSession false: the deployed service of this user is persistent, whatever these settings are; a broker that
+ *   takes the user for the client would delete what waits for it
  */
 export async function probeBroker(
   settings: MqttSettings,
   filters: readonly string[] = [],
+  { mayEndSession = true } = {},
 ): Promise<BrokerProbe> {
   const start = performance.now();
   const deadline = start + CONNECT_MS;
   const result = { notes: [], ms: 0, gateways: 0, proxies: proxiesOf(settings.proxy, settings.brokers) };
   const since = () => Math.round(performance.now() - start);
   try {
-    const { kept, brokers } = settings.persistent
-      ? await askEach(settings, deadline)
-      : { kept: 'none' as const, brokers: settings.brokers };
+    const { kept, brokers } =
+      settings.persistent || !mayEndSession
+        ? await askEach({ ...settings, persistent: true }, deadline)
+        : { kept: 'none' as const, brokers: settings.brokers };
     if (kept !== 'none') {
       const text = kept === 'kept' ? { key: 'check.keptSession', values: {} } : noBroker(kept);
       return { ...result, ok: kept === 'kept', text, ms: since() };

@@ -469,8 +469,11 @@ describe('a broker that takes the name of the user for the client id', () => {
         await gateway.publishAsync(reportTopic('heartbeat'), JSON.stringify(heartbeat(n)), { qos: 1 });
       }
       await gateway.endAsync();
-      const { ok, text } = await probeBroker(settings);
-      assert.deepEqual([ok, text.key], [true, 'check.keptSession']);
+      // The deployed service keeps its session, also where the settings that are tried do not.
+      for (const persistent of [true, false]) {
+        const { ok, text } = await probeBroker({ ...settings, persistent }, [], { mayEndSession: false });
+        assert.deepEqual([ok, text.key], [true, 'check.keptSession']);
+      }
 
       const second = openSession(mosquitto.url, settings);
       const collector = new Collector();

@@ -744,6 +744,22 @@ describeNodes('the admin endpoints', (start) => {
       }
     });
 
+    it('tries another password of the connected user, and leaves the deployed connection alone', async () => {
+      const flow = await run();
+      await subscribed(box);
+      const { faults, connects } = box.broker!;
+      faults.refuseLogin = true;
+      const before = connects.length;
+      const body = typed({ authUrl: '', baseUrl: '' }, { mqttPassword: 'wrong' });
+      const { mqtt } = await test(flow, body);
+      faults.refuseLogin = false;
+      assert.deepEqual([mqtt.ok, mqtt.doubtful], [false, undefined]);
+      assert.match(mqtt.message, /user name or password is wrong/);
+      assert.equal(connects.length, before + 1);
+      const { mqtt: asDeployed } = await test(flow, typed({ authUrl: '', baseUrl: '' }));
+      assert.match(asDeployed.message, /asked over the deployed connection/);
+    });
+
     it('of another user has a connection of its own, whose id begins like the deployed one', async () => {
       const flow = await run();
       await subscribed(box);
