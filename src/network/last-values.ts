@@ -365,17 +365,31 @@ export class LastValues {
       return isStored;
     }
     const [before, last] = value.heardAt < known.heardAt ? [value, known] : [known, value];
-    const newer = isLate(last) && this.#madeAt(last) < this.#madeAt(before) ? before : last;
+    const newer = isLate(last) && this.#isMadeBefore(last, before) ? before : last;
     return newer !== value;
   }
 
-  /** Milliseconds since the epoch. A clock that is ahead would keep out all that follows: nothing is made after it was heard. */
-  #madeAt({ time = '', heardAt }: LastValue): number {
-    const heard = Date.now() - (this.#now() - heardAt);
-    const made = Date.parse(time);
-    return made < heard ? made : heard;
+  /**
+   * A clock that is ahead would keep out all that follows: nothing is made after it was heard. Of two that say so it is the
+   * clock of this machine that is behind.
+   */
+  #isMadeBefore(one: LastValue, other: LastValue): boolean {
+    const [oneMade, otherMade] = [Date.parse(one.time ?? ''), Date.parse(other.time ?? '')];
+    const [oneHeard, otherHeard] = [this.#heardAt(one), this.#heardAt(other)];
+    if (oneMade > oneHeard && otherMade > otherHeard) {
+      return oneMade < otherMade;
+    }
+    return earlier(oneMade, oneHeard) < earlier(otherMade, otherHeard);
+  }
+
+  /** Milliseconds since the epoch. */
+  #heardAt({ heardAt }: LastValue): number {
+    return Date.now() - (this.#now() - heardAt);
   }
 }
+
+/** @param made NaN where the sample does not tell */
+const earlier = (made: number, heard: number): number => (made < heard ? made : heard);
 
 const byKey = ([a]: KeyedValue, [b]: KeyedValue): number => (a < b ? -1 : Number(a > b));
 

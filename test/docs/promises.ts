@@ -1093,12 +1093,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'go when names in their JSON take too much memory, in the value and beside it',
       ],
     },
-    "A sample that comes late (`backfill`) does not replace a newer value; a time that lies ahead of this machine's clock counts as the moment when the sample was heard.":
+    "A sample that comes late (`backfill`) does not replace a newer value; a time that lies ahead of this machine's clock counts as the moment when the sample was heard, unless both lie ahead.":
       {
         'network/last-values': [
           'that comes late do not replace a newer one, whatever brought that',
           'that comes late do not replace it in what another gateway has brought either',
           'go on after one of a device whose clock was ahead',
+          'that comes late do not replace a newer one where the clock of this machine is behind',
           'are restored as they were known, by all gateways',
         ],
       },

@@ -289,6 +289,17 @@ describe('last values', () => {
       assert.equal(find(), 6);
     });
 
+    it('that comes late do not replace a newer one where the clock of this machine is behind', () => {
+      const hour = 3_600_000;
+      sample(Date.now() + hour, 1);
+      late(Date.now() + hour / 2, 2);
+      assert.equal(find(), 1);
+      late(Date.now() + hour / 2, 3, G2);
+      assert.equal(find(), 1);
+      late(Date.now() + 2 * hour, 4);
+      assert.equal(find(), 4);
+    });
+
     it('are restored as they were known, by all gateways', () => {
       for (const [first, second] of [
         [() => sample('12:00:00', 1), () => late('11:00:00', 2, G2)],
