@@ -294,6 +294,24 @@ describeNodes('the fields of the gateway nodes', (start) => {
     });
   }
 
+  // As in a flow that was written by hand: what names nothing would write NULL, or to the gateway.
+  for (const [field, value, type] of [
+    ['value', true],
+    ['value', 5],
+    ['value', {}],
+    ['device', 5],
+    ['device', 5, 'msg'],
+    ['device', ['a'], 'flow'],
+  ] as const) {
+    it(`refuse ${JSON.stringify(value)} as the source ${type ?? 'without a type'} of the ${field}`, async () => {
+      const flow = await run({ ...WRITE, [field]: value, ...(type && { [`${field}Type`]: type }) });
+      flow.send('n', { ...box.demo, identifier: 'motion', payload: 1 });
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', field]);
+      assert.deepEqual(box.calls.operations, []);
+    });
+  }
+
   describe('acknowledging', () => {
     const sample = (more: object = {}) => ({
       ...box.demo,

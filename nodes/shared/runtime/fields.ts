@@ -1,7 +1,7 @@
 // Typed fields: the values that a node takes from its settings, the message, the context or an expression.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../../src/index.ts';
-import { ENV_NAMES, type FieldType, hasEnv, type TypedField } from '../defaults.ts';
+import { ENV_NAMES, type FieldType, hasEnv, SOURCE_TYPES, type TypedField } from '../defaults.ts';
 import { type Filled, notFilled, nothingIn } from './env.ts';
 import { readProperty } from './message.ts';
 
@@ -19,6 +19,7 @@ class PendingValue {
   }
 }
 
+const SOURCES = new Set<FieldType>(SOURCE_TYPES);
 const ASYNC_TYPES = new Set<FieldType>(['flow', 'global', 'jsonata']);
 /** A property of the message itself, which is what most fields are: read without the path parser. */
 const PLAIN_PROPERTY = /^[A-Za-z_$][\w$]*$/;
@@ -56,6 +57,10 @@ export function createFields<Name extends string>(
         throw notFilled(name, unfilled);
       };
     }
+    if (SOURCES.has(type) && isNoText(filled.values[name])) {
+      // A flow that was written by hand means a value, and what names nothing would count as not given.
+      return createRefusal(name, text, 'expression');
+    }
     const list = type === 'json' && lists.includes(name) ? filled.listIn(name) : undefined;
     return list === undefined ? createReader(RED, node, name, type, text, isNothing) : () => list;
   });
@@ -68,6 +73,8 @@ export function createFields<Name extends string>(
   };
   return names.some((name) => ASYNC_TYPES.has(typeOf(name))) ? (msg) => settle(readNow(msg)) : readNow;
 }
+
+const isNoText = (value: unknown): boolean => typeof value !== 'string' && (value ?? null) !== null;
 
 const isAbsent = (value: unknown): boolean => value === undefined;
 
