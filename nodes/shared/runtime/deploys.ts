@@ -8,8 +8,24 @@ type DeployEvent = 'flows:stopping' | 'flows:started';
 const STAGES = ['services', 'nodes', 'flows'] as const;
 type Stage = (typeof STAGES)[number];
 
-/** @param replaced what stops or was started: everything, or what the deploy has changed */
-type Call = (replaced?: { type?: string }) => void;
+/** What stops or was started: everything, or what the deploy has changed. Ids in the lists. */
+interface Replaced {
+  type?: string;
+  config?: { flows?: readonly FlowItem[] };
+  diff?: Partial<Record<'changed' | 'removed' | 'linked' | 'rewired' | 'flowChanged', readonly string[]>>;
+}
+
+interface FlowItem {
+  id: string;
+  type: string;
+  z?: string;
+  g?: string;
+  d?: boolean;
+  /** Of a Catch node: `null` for its flow, `group`, or the ids of nodes. */
+  scope?: unknown;
+}
+
+type Call = (replaced?: Replaced) => void;
 
 interface Listener {
   calls: Map<Call, Stage>;
@@ -26,13 +42,38 @@ export function onStopping(RED: NodeAPI, call: () => void): () => void {
   return listen(RED, 'flows:stopping', call);
 }
 
-/** Calls back before a full deploy, or the end, closes all nodes. @returns stops it */
-export function onStoppingAll(RED: NodeAPI, call: () => void): () => void {
+/**
+ * Calls back before a node is closed together with those who would hear of its errors: by a full deploy, or the end, or by
+ * one that closes all of its Catch nodes, as Node-RED does with one whose scope names a node that has changed.
+ * @returns stops it
+ */
+export function onStoppingUnheard(RED: NodeAPI, id: string, call: () => void): () => void {
   return listen(RED, 'flows:stopping', (stopping) => {
-    if (stopping?.type === 'full') {
+    if (stopping?.type === 'full' || isStoppedUnheard(stopping, id)) {
       call();
     }
   });
+}
+
+function isStoppedUnheard({ type, config, diff }: Replaced = {}, id: string): boolean {
+  const { changed = [], removed = [], linked = [], rewired = [], flowChanged = [] } = diff ?? {};
+  const items = new Set([...changed, ...removed, ...(type === 'flows' ? [...linked, ...rewired] : [])]);
+  // A flow is among the changed ones when anything in it is.
+  const wholeFlows = new Set([...flowChanged, ...removed]);
+  const stops = (item: FlowItem) => items.has(item.id) || wholeFlows.has(item.z ?? '');
+  const flows = config?.flows ?? [];
+  const own = flows.find((item) => item.id === id);
+  if (!own || !stops(own)) {
+    return false;
+  }
+  const hearing = flows.filter(
+    (item) => item.type === 'catch' && item.z === own.z && !item.d && isHeardBy(own, item),
+  );
+  return hearing.length > 0 && hearing.every(stops);
+}
+
+function isHeardBy({ id, g }: FlowItem, { scope, g: group }: FlowItem): boolean {
+  return Array.isArray(scope) ? scope.includes(id) : scope !== 'group' || group === g;
 }
 
 /** Calls back after every start and deploy. @returns stops it */

@@ -9,7 +9,7 @@ import {
   showValue,
 } from '../../../src/index.ts';
 import type { NodeConfig } from '../defaults.ts';
-import { onceStarted, onStoppingAll } from './deploys.ts';
+import { onceStarted, onStoppingUnheard } from './deploys.ts';
 import {
   checkFilled,
   checkRanges,
@@ -228,7 +228,7 @@ function register<Config extends NodeConfig, Credentials extends object>(
     let ignoreDeploys = (): void => {};
     if (user.opened.handle) {
       node.on('input', (msg, send, done) => user.opened.handle?.(msg, send, done));
-      ignoreDeploys = onStoppingAll(RED, () => {
+      ignoreDeploys = onStoppingUnheard(RED, node.id, () => {
         const count = user.opened.running?.() ?? 0;
         if (count > 0) {
           // What is behind Catch nodes closes with them, so that nobody would hear of it.
