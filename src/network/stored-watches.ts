@@ -14,7 +14,7 @@ interface StoredAlarm {
   value?: number;
   limit?: number;
   gateway?: string;
-  /** Of the errors that are not over: the properties; null: the heartbeat. */
+  /** Of the errors that are not over: the properties; null: the heartbeat. Empty: they are over, and nobody has heard that. */
   errors?: (string | null)[];
 }
 
@@ -129,6 +129,7 @@ function toldOf({ kind, alarms }: Readonly<Watched>, untold: FirstChanges | unde
       since,
       ...(limit !== undefined && { limit }),
       ...(gateway !== undefined && kind === 'device' && { gateway }),
+      ...(condition === 'error' && { errors: [] }),
     })),
   ];
 }
@@ -175,7 +176,7 @@ function toStoredAlarm({
     ...(value !== undefined && { value }),
     ...(limit !== undefined && { limit }),
     ...(gateway !== undefined && { gateway }),
-    ...(failing.length > 0 && { errors: failing }),
+    ...(condition === 'error' && { errors: failing }),
   };
 }
 
@@ -280,9 +281,12 @@ function alarmOf(
 
 /** Where a store says nothing of use, the next heartbeat tells whether it is over. */
 function readErrors(given: unknown): (string | null)[] {
-  const errors = (Array.isArray(given) ? (given as unknown[]) : []).slice(0, MAX_ERRORS);
-  const known = errors.filter(
-    (one): one is string | null => one === null || (typeof one === 'string' && one.length <= MAX_TEXT_LENGTH),
-  );
-  return known.length > 0 ? known : [null];
+  const errors = Array.isArray(given) ? (given as unknown[]) : [undefined];
+  const known = errors
+    .slice(0, MAX_ERRORS)
+    .filter(
+      (one): one is string | null =>
+        one === null || (typeof one === 'string' && one.length <= MAX_TEXT_LENGTH),
+    );
+  return known.length > 0 || errors.length === 0 ? known : [null];
 }

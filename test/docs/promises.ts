@@ -1634,6 +1634,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'network/watch-turns': [
           'that wait when Node-RED stops go out after the start: what has begun once more begins',
           'that wait when Node-RED stops go out after the start: what has ended ends',
+          'that wait when Node-RED stops go out after the start: what has ended ends, whatever had told of it',
           'that wait when Node-RED stops go out after the start: what has ended and begun anew goes on',
         ],
       },

@@ -287,6 +287,7 @@ describe('what a store holds of watches', () => {
         errors: [null, '8800'],
       }),
       'eight errors': withAlarm({ condition: 'error', since, errors: [...'12345678'] }),
+      'an error that is over, which nobody has heard': withAlarm({ condition: 'error', since, errors: [] }),
       'an error of a long name': withAlarm({ condition: 'error', since, errors: ['x'.repeat(200)] }),
     };
     for (const [what, given] of Object.entries(KEPT)) {
@@ -395,7 +396,7 @@ describe('what a store holds of watches', () => {
         [withAlarm({ condition: 'dfu', since, value: '5', limit: null, gateway: 'x', errors: ['8800'] })],
         [withAlarm({ condition: 'dfu', since })],
       ],
-      ...[undefined, 7, [], [7, {}, [], 'x'.repeat(201)]].map((errors): [string, unknown, object[]] => [
+      ...[undefined, 7, [7, {}, [], 'x'.repeat(201)]].map((errors): [string, unknown, object[]] => [
         `an error of ${JSON.stringify(errors)?.slice(0, 20)}, for the heartbeat to end`,
         [withAlarm({ condition: 'error', since, errors })],
         [withAlarm({ condition: 'error', since, errors: [null] })],

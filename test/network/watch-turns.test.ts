@@ -152,6 +152,20 @@ describe('messages of a watch', () => {
     assert.deepEqual(heads().sort(), of('-', MANY));
   });
 
+  it('that wait when Node-RED stops go out after the start: what has ended ends, whatever had told of it', () => {
+    world.hear('measurement-error/8800', { error: 3 });
+    world.wait(6 * S);
+    assert.deepEqual(heads(), of('+', [D]));
+    setPaused(true);
+    world.hear('measurement/8800', { value: '00' });
+    // The second one stops before anybody has looked at it.
+    restart();
+    restart();
+    world.takeTurns();
+    world.wait(MINUTE);
+    assert.deepEqual([heads(), watch.active()], [of('-', [D]), []]);
+  });
+
   it('that wait when Node-RED stops go out after the start: what has ended and begun anew goes on', () => {
     fail(MANY);
     world.takeTurns();
@@ -183,7 +197,8 @@ describe('messages of a watch', () => {
     assert.deepEqual([weak?.condition, others], ['weak-signal', []]);
     const [failed] = active().get(G) ?? [];
     assert.deepEqual([low?.condition, low?.limit, low?.gateway], ['battery-low', 20, G]);
-    assert.deepEqual(Object.keys(failed ?? {}), ['condition', 'since']);
+    assert.deepEqual(Object.keys(failed ?? {}), ['condition', 'since', 'errors']);
+    assert.deepEqual([failed?.errors, low?.errors], [[], undefined]);
     setPaused(false);
     world.takeTurns();
     assert.deepEqual(heads().sort(), [`-battery-low ${D}`, `-error ${G}`]);
