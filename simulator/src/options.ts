@@ -16,6 +16,13 @@ interface OptionRow {
   choices?: readonly string[];
 }
 
+/** Reports at a time, and per second: more would stall the process. */
+export const MAX_PUBLISHED = 100_000;
+/** Seconds: a longer timer of Node.js goes off at once. */
+const MAX_TIMER_S = 2_147_483;
+
+const PORT = { type: 'number', max: 65_535, isWhole: true } as const;
+
 export const OPTIONS = {
   seed: {
     type: 'number',
@@ -26,13 +33,13 @@ export const OPTIONS = {
   host: { type: 'string', default: '127.0.0.1', text: 'address to listen on' },
   rest: { type: 'boolean', default: true, text: 'the REST half' },
   mqtt: { type: 'boolean', default: true, text: 'the MQTT half' },
-  restPort: { type: 'number', default: 0, text: 'port of the REST half; 0 takes any free one' },
+  restPort: { ...PORT, default: 0, text: 'port of the REST half; 0 takes any free one' },
   username: { type: 'string', default: 'demo', text: 'REST login' },
   password: { type: 'string', default: 'demo-password', text: 'REST login' },
   authHeader: { type: 'string', default: 'Authorization', text: 'header that carries the token' },
   pageTokenParam: { type: 'string', default: 'NextToken', text: 'query parameter of the page token' },
   tokenLifetime: { type: 'number', default: 1800, text: 'seconds' },
-  listed: { type: 'number', default: 250, text: 'devices in the REST list', isWhole: true },
+  listed: { type: 'number', default: 250, text: 'devices in the REST list', max: 1_000_000, isWhole: true },
   named: {
     type: 'boolean',
     default: false,
@@ -43,11 +50,11 @@ export const OPTIONS = {
     default: false,
     text: 'label calls answer 409 for what is there already, and 404 for what is not attached',
   },
-  maxPageSize: { type: 'number', default: 10_000, text: 'most devices in one page' },
+  maxPageSize: { type: 'number', default: 10_000, text: 'most devices in one page', min: 1, isWhole: true },
   brokerUrl: { type: 'string', default: '', text: 'a broker that runs already; empty: an embedded one' },
-  mqttPort: { type: 'number', default: 0, text: 'port of the embedded broker; 0 takes any free one' },
+  mqttPort: { ...PORT, default: 0, text: 'port of the embedded broker; 0 takes any free one' },
   wsPort: {
-    type: 'number',
+    ...PORT,
     default: -1,
     text: 'its WebSocket port; 0 takes any free one, -1: none',
     min: -1,
@@ -55,12 +62,13 @@ export const OPTIONS = {
   mqttUsername: { type: 'string', default: '', text: 'login at the broker; empty: anonymous' },
   mqttPassword: { type: 'string', default: '', text: 'login at the broker' },
   topicPrefix: { type: 'string', default: '', text: 'put in front of every topic, with a slash' },
-  gateways: { type: 'number', default: 5, text: 'simulated gateways', min: 1, isWhole: true },
-  devices: { type: 'number', default: 8, text: 'devices below each gateway', isWhole: true },
+  gateways: { type: 'number', default: 5, text: 'simulated gateways', min: 1, max: 10_000, isWhole: true },
+  devices: { type: 'number', default: 8, text: 'devices below each gateway', max: 10_000, isWhole: true },
   allDevices: {
     type: 'number',
     default: 0,
     text: 'devices in all, instead of those below each gateway',
+    max: 100_000,
     isWhole: true,
   },
   overhear: {
@@ -85,8 +93,13 @@ export const OPTIONS = {
     text: 'other processes may steer it over HTTP, below /simulator/ and without login',
   },
   kinds: { type: 'string', default: TOPIC_KINDS.join(','), text: 'topic kinds to publish, with commas' },
-  rate: { type: 'number', default: 5, text: 'reports per second; 0: only what a program asks for' },
-  qos: { type: 'number', default: 1, text: 'of reports and answers: 0 or 1' },
+  rate: {
+    type: 'number',
+    default: 5,
+    text: 'reports per second; 0: only what a program asks for',
+    max: MAX_PUBLISHED,
+  },
+  qos: { type: 'number', default: 1, text: 'of reports and answers: 0 or 1', max: 1, isWhole: true },
   ackTimeout: { type: 'number', default: 60_000, text: 'ms until an unacknowledged sample comes again' },
   unackable: { type: 'number', default: 0.03, text: 'share of samples that cannot be acknowledged', max: 1 },
   ackOperations: { type: 'string', default: 'ack,ack-decoded', text: 'their names, raw and decoded' },
@@ -102,16 +115,38 @@ export const OPTIONS = {
     text: 'share of requests that never reach the gateway',
     max: 1,
   },
-  delay: { type: 'number', default: 20, text: 'ms from a request to its response, on average' },
-  awayEvery: { type: 'number', default: 0, text: 'seconds after which the last gateway goes away; 0: never' },
-  awayFor: { type: 'number', default: 15, text: 'seconds until it returns' },
+  delay: {
+    type: 'number',
+    default: 20,
+    text: 'ms from a request to its response, on average',
+    max: 3_600_000,
+  },
+  awayEvery: {
+    type: 'number',
+    default: 0,
+    text: 'seconds after which the last gateway goes away; 0: never',
+    max: MAX_TIMER_S,
+  },
+  awayFor: { type: 'number', default: 15, text: 'seconds until it returns', max: MAX_TIMER_S },
   queueLimit: {
     type: 'number',
     default: 10_000,
     text: 'messages that the embedded broker keeps for clients with a session, in all',
+    isWhole: true,
   },
-  sampleLimit: { type: 'number', default: 100_000, text: 'samples remembered, acknowledged or not' },
-  historyLimit: { type: 'number', default: 100_000, text: 'calls and requests remembered' },
+  sampleLimit: {
+    type: 'number',
+    default: 100_000,
+    text: 'samples remembered, acknowledged or not',
+    isWhole: true,
+  },
+  historyLimit: {
+    type: 'number',
+    default: 100_000,
+    text: 'calls and requests remembered',
+    min: 1,
+    isWhole: true,
+  },
 } as const satisfies Record<string, OptionRow>;
 
 type Widened<T> = T extends string ? string : T extends number ? number : boolean;
@@ -153,7 +188,7 @@ function checkOption(name: string, row: OptionRow, value: unknown): unknown {
 
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Reads a command line; undefined when help was asked for. Throws for unknown flags and bad numbers. */
+/** Reads a command line; undefined when help was asked for. Throws for unknown flags and what an option cannot be. */
 export function readArguments(args: string[]): CommandOptions | undefined {
   const rows = Object.entries(OPTIONS);
   const flags: ParseArgsConfig['options'] = { help: { type: 'boolean' } };
@@ -166,7 +201,10 @@ export function readArguments(args: string[]): CommandOptions | undefined {
   }
   const given = rows.filter(([name]) => values[flagOf(name)] !== undefined);
   return Object.fromEntries(
-    given.map(([name, { type }]) => [name, readValue(name, type, values[flagOf(name)])]),
+    given.map(([name, row]) => [
+      name,
+      checkOption(name, row, readValue(name, row.type, values[flagOf(name)])),
+    ]),
   );
 }
 
@@ -174,7 +212,7 @@ function readValue(name: string, type: OptionType, value: unknown): unknown {
   if (type !== 'number') {
     return value;
   }
-  const number = Number(value);
+  const number = String(value).trim() === '' ? Number.NaN : Number(value);
   if (!Number.isFinite(number)) {
     throw new Error(`--${flagOf(name)} is not a number: ${value}`);
   }

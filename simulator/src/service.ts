@@ -8,7 +8,7 @@ import { InputError } from './input-error.ts';
 import { settle } from './measuring.ts';
 import { type AnswerFaults, Network } from './network.ts';
 import { answer } from './operations.ts';
-import { fillOptions, type ServiceOptions } from './options.ts';
+import { fillOptions, MAX_PUBLISHED, type ServiceOptions } from './options.ts';
 import type { ListedDevice, Portal, Tokens } from './portal.ts';
 import { inPortions } from './portions.ts';
 import { Publisher } from './publisher.ts';
@@ -64,7 +64,7 @@ export interface Service {
 const loginOf = (options: ServiceOptions): { username?: string; password?: string } =>
   options.mqttUsername ? { username: options.mqttUsername, password: options.mqttPassword } : {};
 
-const qosOf = (options: ServiceOptions): 0 | 1 => (options.qos === 0 ? 0 : 1);
+const qosOf = ({ qos }: ServiceOptions): 0 | 1 => qos as 0 | 1;
 
 async function openBroker(options: ServiceOptions): Promise<Broker | undefined> {
   if (!options.mqtt || options.brokerUrl) {
@@ -74,9 +74,6 @@ async function openBroker(options: ServiceOptions): Promise<Broker | undefined> 
   const ports = { port, ...(wsPort >= 0 && { wsPort }) };
   return startBroker({ host, ...ports, ...loginOf(options), qos: qosOf(options), queueLimit });
 }
-
-/** Reports at a time, and per second, that a caller may ask for: more would stall the process. */
-const MAX_PUBLISHED = 100_000;
 
 /** What other processes may steer over HTTP: faults on and off, counters, publishing. */
 function controlRoutes(service: Service): Record<string, (body: unknown) => unknown> {

@@ -51,12 +51,22 @@ describe('the command of the simulator', () => {
     other.close();
   });
 
-  it('says which option cannot be', async () => {
-    const { child: started, said } = run('--gateways', '0', '--mqtt-port', '0', '--rest-port', '0');
-    const exit = once(started, 'exit');
-    await said(/^gateways: not a whole number from 1 on \(0\)$/m);
-    assert.deepEqual(await exit, [1, null]);
-  });
+  const WRONG: [option: string, value: string, said: RegExp][] = [
+    ['--gateways', '0', /^gateways: not a whole number from 1 to 10000 \(0\)$/m],
+    ['--gateways', '1.5', /^gateways: not a whole number from 1 to 10000 \(1\.5\)$/m],
+    ['--ws-port', '99999', /^wsPort: not a whole number from -1 to 65535 \(99999\)$/m],
+    ['--qos', '7', /^qos: not a whole number from 0 to 1 \(7\)$/m],
+    ['--rate', 'fast', /^--rate is not a number: fast$/m],
+    ['--rate', '', /^--rate is not a number: $/m],
+  ];
+  for (const [option, value, told] of WRONG) {
+    it(`says which option cannot be: ${option} '${value}'`, async () => {
+      const { child: started, said } = run('--mqtt-port=0', '--rest-port=0', `${option}=${value}`);
+      const exit = once(started, 'exit');
+      await said(told);
+      assert.deepEqual(await exit, [1, null]);
+    });
+  }
 
   it('lists its options', async () => {
     assert.match(await run('--help').said(/--rest-port .*8080/), /--mqtt-port .*1883/);
