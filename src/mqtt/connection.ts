@@ -282,6 +282,7 @@ export class Connection {
       const counts = this.pings.connected(client, client.keepalive);
       reader.begin(taker);
       this.#connected(client, counts, sessionPresent, readConnectionLimits(this.#settings, properties));
+      taker.goOn();
     });
     client.on('disconnect', (disconnect) => {
       loss ??= { disconnect };

@@ -1,7 +1,8 @@
 // Exchanges of QoS 2 that outlive a connection: a new client of MQTT.js has to know what the one before has begun.
-import type { DefaultMessageIdProvider, IPublishPacket, IStore, MqttClient, Store } from 'mqtt';
+import type { DefaultMessageIdProvider, IStore, MqttClient, Store } from 'mqtt';
 import { createIncomingStore, type IncomingStore } from './incoming-store.ts';
 import type { KeptSession } from './kept-sessions.ts';
+import type { Publish } from './publish-reader.ts';
 
 /** What of MQTT.js is needed. */
 interface Library {
@@ -24,6 +25,7 @@ export class Exchanges {
   /** What the broker has sent and not released yet. */
   #incoming: IncomingStore;
   #published: KeptSession['published'] = new Map();
+  #untaken: Publish[] = [];
 
   /** @param full called for a message that cannot be kept: the broker releases too little of what it sends */
   constructor({ Store, DefaultMessageIdProvider }: Library, full: () => void) {
@@ -55,6 +57,7 @@ export class Exchanges {
       this.#incoming = session.incoming as IncomingStore;
     }
     this.#incoming.full = this.#full;
+    this.#untaken = session?.untaken ?? [];
     return {
       incomingStore: this.#incoming,
       outgoingStore: this.#createStore(),
@@ -97,14 +100,17 @@ export class Exchanges {
     });
   }
 
-  /** A message was released. Whoever takes it keeps it: where the connection ends now, it is released once more. */
+  /**
+   * A message was released. Whoever takes it keeps it: where the connection ends now, it may be released once more, and
+   * the broker is told then that it is complete.
+   */
   taken(client: MqttClient, messageId: number): void {
     client.incomingStore.del({ messageId }, () => {});
   }
 
-  /** Nobody has taken it after all: it waits until the broker releases it once more. */
-  returned(packet: IPublishPacket): void {
-    this.#incoming.putBack(packet);
+  /** See `KeptSession`; of the session of the last client. */
+  get untaken(): Publish[] {
+    return this.#untaken;
   }
 
   /** What this client has read is still worked through, and must touch no exchange of the next one. */

@@ -4,13 +4,11 @@ import type { IPublishPacket, IStore } from 'mqtt';
 /** A broker has at most 65 535 of them, each of which may have 1 MB and more. */
 export const MAX_UNRELEASED_BYTES = 64 * 1024 * 1024;
 /** Of a message, beside its topic and its payload. */
-const ENTRY_BYTES = 500;
+export const ENTRY_BYTES = 500;
 
 export interface IncomingStore extends IStore {
   /** Called for a message that is not kept, nor confirmed, since too much waits to be released. */
   full: () => void;
-  /** Keeps what it had before, whatever waits: the broker has been told that it is here. */
-  putBack(packet: IPublishPacket): void;
 }
 
 type Done = Parameters<IStore['put']>[1];
@@ -48,10 +46,6 @@ export function createIncomingStore(store: IStore): IncomingStore {
         keep(message, done);
       }
       return incoming;
-    },
-    putBack(packet) {
-      remove(packet, () => {});
-      keep(packet, () => {});
     },
     del: remove,
     get(packet, done) {

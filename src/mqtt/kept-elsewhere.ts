@@ -3,6 +3,7 @@ import { type Logger, SILENT } from '../log.ts';
 import type { MqttSettings } from '../settings.ts';
 import { showBroker } from './address.ts';
 import { Connection } from './connection.ts';
+import { ENTRY_BYTES, MAX_UNRELEASED_BYTES } from './incoming-store.ts';
 import { keptSession, sessionName } from './kept-sessions.ts';
 
 /** Closing takes no longer because of it, however many addresses there are; each has its share of what is left of it. */
@@ -105,12 +106,17 @@ async function giveBack(settings: MqttSettings, filters: readonly string[], maxM
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), maxMs);
   });
+  let bytes = 0;
   // It wants nothing: what the session holds is given back as soon as it is there.
   const connection = new Connection(settings, SILENT, {
     state: ({ name }) => (name === 'waiting' || name === 'refused') && finish(false),
     subscribed: () => finish(true),
     // It is read, but not acknowledged: the service that follows may have the same broker under another address.
-    message: (_topic, _payload, _qos, _retained, done) => done(UNSEEN),
+    message(_topic, { length }, qos, _retained, done) {
+      bytes += qos === 2 ? ENTRY_BYTES + length : 0;
+      // Of QoS 2 this process has to keep it, with what it kept before.
+      done(qos === 2 && bytes > MAX_UNRELEASED_BYTES ? undefined : UNSEEN);
+    },
     session() {},
     quota() {},
     lowerQos() {},

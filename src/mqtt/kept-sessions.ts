@@ -1,5 +1,6 @@
 // What this process knows of its sessions at brokers, which outlive a connection and a redeploy.
 import { FifoMap } from '../collections/fifo-map.ts';
+import type { Publish } from './publish-reader.ts';
 
 /** Each service has one for each of its brokers; beyond that the one that was needed longest ago is forgotten. */
 const MAX_SESSIONS = 1_000;
@@ -13,8 +14,10 @@ export interface KeptSession {
   reportFilters: ReadonlySet<string>;
   /** Some of them were given back: what has waited at the broker may come more often than there are others for it. */
   bringsPairs: boolean;
-  /** What the broker has sent with QoS 2 and not released yet, or what nobody has taken: a store of MQTT.js. */
+  /** What the broker has sent with QoS 2 and not released yet: a store of MQTT.js. */
   incoming: object | undefined;
+  /** What it has released and nobody has taken, oldest first: it may have been told that this is complete. */
+  readonly untaken: Publish[];
   /** Packet ids of what was published with QoS 2 and is not known to be complete, with the times it was released again. */
   published: Map<number, number>;
   /** Client ids under which the broker may have a session because it was asked whose it gives to new ones. */
@@ -36,6 +39,7 @@ export function newSession(): KeptSession {
     reportFilters: new Set(),
     bringsPairs: false,
     incoming: undefined,
+    untaken: [],
     published: new Map(),
     asked: new Set(),
   };

@@ -1,5 +1,5 @@
 // What one connection receives, one message after the other: QoS 1 is acknowledged and QoS 2 completed when it was taken.
-import type { IPublishPacket, MqttClient } from 'mqtt';
+import type { MqttClient } from 'mqtt';
 import type { Logger } from '../log.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
 import { oneLine } from '../protocol/text.ts';
@@ -19,19 +19,29 @@ interface Receiving {
   isCurrent: () => boolean;
 }
 
+interface Receiver extends PublishTaker {
+  /** Gives on what earlier connections of the session have received and nobody has taken. */
+  goOn(): void;
+}
+
 /** @returns takes what MQTT.js does not read; what it reads comes the same way */
-export function receiveMessages({
-  client,
-  exchanges,
-  pings,
-  events,
-  log,
-  isCurrent,
-}: Receiving): PublishTaker {
+export function receiveMessages({ client, exchanges, pings, events, log, isCurrent }: Receiving): Receiver {
   const acknowledge = (messageId: number) => void client.stream.write(pubackOf(messageId));
   const acks = new OrderedAcks(isCurrent, acknowledge, () => pings.ping());
   client.on('packetsend', ({ cmd }) => cmd === 'pingreq' && acks.pinged());
   client.on('packetreceive', ({ cmd }) => cmd === 'pingresp' && acks.ponged());
+
+  /** Of QoS 2: where nobody takes it after all, the next connection of the session has it. */
+  const keeping = ({ messageId: _, ...message }: Publish, taken: Taken): Taken => {
+    const { untaken } = exchanges;
+    return (error) => {
+      if (error) {
+        // Without its packet id, which another one may have by then.
+        untaken.push(message);
+      }
+      taken(error);
+    };
+  };
 
   const take = (packet: Publish, taken: Taken): void => {
     const { topic, payload, qos, retain, messageId, dup } = packet;
@@ -51,12 +61,7 @@ export function receiveMessages({
       deferrable = acks;
     } else if (qos === 2 && messageId !== undefined) {
       exchanges.taken(client, messageId);
-      done = (error) => {
-        if (error) {
-          exchanges.returned(packet as IPublishPacket);
-        }
-        taken(error);
-      };
+      done = keeping(packet, taken);
     }
     try {
       events.message(topic, payload, qos, retain, done, deferrable);
@@ -70,5 +75,13 @@ export function receiveMessages({
 
   // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
   client.handleMessage = (packet, callback) => take(packet as Publish, callback);
-  return { came: () => isCurrent() && pings.signs.seen(), take, acknowledge };
+  const goOn = (): void => {
+    for (const packet of exchanges.untaken.splice(0)) {
+      take(
+        packet,
+        keeping(packet, () => {}),
+      );
+    }
+  };
+  return { came: () => isCurrent() && pings.signs.seen(), take, acknowledge, goOn };
 }

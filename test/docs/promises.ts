@@ -868,11 +868,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'come again while they are open, and are not acknowledged unseen, when a deploy …',
       },
     'When a broker is away just then, it goes on collecting for nobody.': 'about the broker',
-    'An exchange of QoS 2 that a lost connection interrupted is completed over the next one, and its report comes once, but not after a restart of Node-RED.':
+    'An exchange of QoS 2 that a lost connection interrupted is completed over the next one, and its report comes once, also where it waited for a deploy that restarted the service, but not after a restart of Node-RED.':
       {
         'mqtt/receiving': [
           'keeps a report of QoS 2 that the broker handed over before the connection was lost',
           'comes once (MQTT …)',
+          'comes once after a deploy, however often the service is deployed',
         ],
       },
     'Where 64 MB have come with QoS 2 that the broker does not release, the connection is ended, and tried again after 10 seconds, doubling to 5 minutes.':

@@ -7,6 +7,7 @@ import type { IPublishPacket, Packet } from 'mqtt-packet';
 import { Exchanges } from '../../src/mqtt/exchanges.ts';
 import { MAX_UNRELEASED_BYTES } from '../../src/mqtt/incoming-store.ts';
 import { type KeptSession, newSession } from '../../src/mqtt/kept-sessions.ts';
+import type { Publish } from '../../src/mqtt/publish-reader.ts';
 import type { Session } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { ALL, Collector, reached } from '../session.ts';
@@ -152,14 +153,24 @@ describe('exchanges of QoS 2 from one client to the next', () => {
     assert.deepEqual([next.has(1), next.has(2)], [true, false]);
   });
 
-  it('are over when the message is taken, and wait again when nobody has taken it after all', () => {
+  it('are over when the message is taken', () => {
     const client = connect();
     client.keeps(1);
     client.keeps(2);
     exchanges.taken(client.asGiven, 1);
     assert.deepEqual([client.has(1), client.has(2)], [false, true]);
-    exchanges.returned(messageOf(1));
-    assert.equal(connect().has(1), true);
+  });
+
+  it('leave what nobody has taken to the session with which it came, also over a deploy, and to no other', () => {
+    const untaken = (kept: KeptSession | null, of = exchanges) => {
+      connect(true, kept, of);
+      return of.untaken;
+    };
+    untaken(session).push(messageOf(1) as Publish);
+    assert.deepEqual([untaken(newSession()), untaken(null)], [[], []]);
+    untaken(null).push(messageOf(2) as Publish);
+    assert.deepEqual(untaken(null), []);
+    assert.deepEqual(untaken(session, open('next')), [messageOf(1)]);
   });
 
   it('that were begun are released by the next client, at most three times', () => {

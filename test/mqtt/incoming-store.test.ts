@@ -100,22 +100,6 @@ describe('the messages of QoS 2 that a broker has not released', () => {
     assert.deepEqual([refused, get(3)], [1, undefined]);
   });
 
-  it('have their place again when nobody could take them, whatever is there meanwhile', () => {
-    put(1, 10);
-    const message = get(1)!;
-    assert.equal(release(1), true);
-    put(2, MAX_UNRELEASED_BYTES);
-    store.putBack(message);
-    store.putBack(message);
-    assert.deepEqual([get(1), refused], [message, 0]);
-    release(2);
-    put(4, MAX_UNRELEASED_BYTES - 2 * REST - 11);
-    put(5, 0);
-    assert.equal(refused, 0);
-    put(3, 0);
-    assert.equal(refused, 1);
-  });
-
   it('keep nothing alive of what came with them', () => {
     const received = Buffer.alloc(100_000);
     put(1, received.subarray(0, 10));

@@ -78,6 +78,24 @@ describe('what a persistent session holds at addresses without a connection', ()
     assert.deepEqual([heldAt(clientId, broker), broker.packets('puback'), warnings], [[0], [], []]);
   });
 
+  it('is given back and keeps what has come of QoS 2, of 64 MB at most, for whoever has the session later', async () => {
+    const { broker } = bench;
+    const clientId = await leaveAt(broker);
+    const { untaken } = keptSession(sessionName(broker.url, clientId));
+    const payload = Buffer.alloc(32 * 1024 * 1024 - 500);
+    const topic = reportTopic('heartbeat');
+    for (const one of [payload, payload, Buffer.alloc(0)]) {
+      untaken.push({ topic, payload: one, qos: 2, retain: false, dup: false });
+    }
+    broker.publish(topic, heartbeat(1));
+    await giveBackAll(settingsOf({ clientId }), log, []);
+    assert.deepEqual([heldAt(clientId, broker), broker.packets('puback'), warnings], [[0], [], []]);
+    assert.deepEqual(
+      untaken.map((one) => one.payload.length),
+      [payload.length, payload.length],
+    );
+  });
+
   it('is not given back where somebody comes back to it', async () => {
     const { broker } = bench;
     const clientId = await leaveAt(broker, other);

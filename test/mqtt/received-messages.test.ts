@@ -5,7 +5,7 @@ import { mock } from 'node:test';
 import mqtt, { type IPublishPacket, type MqttClient } from 'mqtt';
 import { Exchanges } from '../../src/mqtt/exchanges.ts';
 import { Pings } from '../../src/mqtt/pings.ts';
-import type { Publish, PublishTaker } from '../../src/mqtt/publish-reader.ts';
+import type { Publish } from '../../src/mqtt/publish-reader.ts';
 import { receiveMessages } from '../../src/mqtt/received-messages.ts';
 import type { Deferrable, Deferral } from '../../src/protocol/deferral.ts';
 import { mockTime, restoreTime } from './scripted.ts';
@@ -33,7 +33,7 @@ const publish = (more: Partial<Publish> = {}): Publish => ({
 describe('messages of a connection', () => {
   let client: EventEmitter & Pick<MqttClient, 'handleMessage' | 'incomingStore'>;
   let pings: Pings;
-  let taker: PublishTaker;
+  let taker: ReturnType<typeof receiveMessages>;
   let isCurrent: boolean;
   let isBlocked: boolean;
   let message: Message;
@@ -165,11 +165,21 @@ describe('messages of a connection', () => {
     assert.deepEqual(written, []);
   });
 
-  it('of QoS 2 are not kept for MQTT.js when they are given on, and wait again when nobody took them', async () => {
+  it('of QoS 2 are not kept for MQTT.js when they are given on, and come again when nobody took them', async () => {
     const packet = { cmd: 'publish', ...publish({ qos: 2 }), messageId: 7 } as const;
-    for (const [error, isKept] of [
-      [undefined, false],
-      [new Error('the flows are gone'), true],
+    const given: unknown[] = [];
+    const goOn = (error?: Error) => {
+      message = (done, _, ...values) => {
+        given.push(values);
+        done(error);
+      };
+      taker.goOn();
+      return given.splice(0);
+    };
+    const gone = new Error('the flows are gone');
+    for (const [error, expected] of [
+      [undefined, []],
+      [gone, [[TOPIC, packet.payload, 2, false]]],
     ] as const) {
       await new Promise((resolve) => client.incomingStore.put(packet, resolve));
       let takes = (): void => {};
@@ -181,7 +191,15 @@ describe('messages of a connection', () => {
       assert.deepEqual(outcomes, []);
       takes();
       assert.deepEqual(outcomes.splice(0), [error?.message]);
-      assert.deepEqual(await stored(7), isKept ? packet : undefined);
+      assert.equal(await stored(7), undefined);
+      // Another one has its packet id meanwhile.
+      await new Promise((resolve) => client.incomingStore.put(packet, resolve));
+      assert.deepEqual([goOn(gone), goOn(gone)], [expected, expected]);
+      isCurrent = false;
+      assert.deepEqual(goOn(), []);
+      isCurrent = true;
+      assert.deepEqual([goOn(), goOn(), outcomes], [expected, [], []]);
+      assert.deepEqual(await stored(7), packet);
     }
   });
 

@@ -1,5 +1,6 @@
 // Reports at their limits: bursts, and exchanges of QoS 2 that a lost connection interrupts.
 import assert from 'node:assert/strict';
+import type { Session } from '../../src/session.ts';
 import { ALL, Collector, reached } from '../session.ts';
 import { heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
 
@@ -60,10 +61,14 @@ describe('receiving reports', () => {
   });
 
   describe('of QoS 2, of which one waits for the flows when the connection ends,', () => {
+    let clientId: string;
+    let count = 0;
+
     /** A report still waits for flows, and the broker has released it once more over the next connection. */
     async function heldOverLoss(protocolVersion: 4 | 5) {
       const { broker } = bench;
-      const session = bench.open({ reportQos: 2, persistent: true, protocolVersion });
+      clientId = `mt-receiving-${process.pid}-${protocolVersion}-${count++}`;
+      const session = bench.open({ reportQos: 2, persistent: true, protocolVersion, clientId });
       const collector = new Collector();
       session.subscribe(ALL, collector);
       await reached(session, 'connected');
@@ -92,6 +97,54 @@ describe('receiving reports', () => {
         );
       });
     }
+
+    /** A deploy puts another service in its place. */
+    async function deploy(session: Session): Promise<{ session: Session; collector: Collector }> {
+      await session.close([bench.broker.url]);
+      const next = bench.open({ reportQos: 2, persistent: true, clientId });
+      const collector = new Collector();
+      next.subscribe(ALL, collector);
+      await reached(next, 'connected');
+      return { session: next, collector };
+    }
+
+    it('comes once after a deploy, however often the service is deployed', async () => {
+      const { broker, session, collector } = await heldOverLoss(4);
+      const next = await deploy(session);
+      await next.collector.until(({ reports }) => reports.length === 1);
+      const last = await deploy(next.session);
+      broker.publish(reportTopic('heartbeat'), heartbeat(2), { qos: 2 });
+      await last.collector.until(({ reports }) => reports.at(-1)?.n === 2);
+      assert.deepEqual(
+        [collector, next.collector, last.collector].map(({ reports }) => reports.map(({ n }) => n)),
+        [[], [1], [2]],
+      );
+    });
+
+    it('comes after a deploy, and takes no other with it that has got its packet id', async () => {
+      const { broker, session } = await heldOverLoss(4);
+      const { messageId } = broker.packets('pubcomp')[0] as { messageId: number };
+      const isKept = broker.next('pubrec');
+      broker.options.intercept = ({ cmd }) => cmd === 'pubrec';
+      broker.openConnections[0]?.send({
+        cmd: 'publish',
+        messageId,
+        topic: reportTopic('heartbeat'),
+        payload: JSON.stringify(heartbeat(2)),
+        qos: 2,
+        dup: false,
+        retain: false,
+      });
+      await isKept;
+      const { collector } = await deploy(session);
+      await collector.until(({ reports }) => reports.length === 1);
+      broker.openConnections[0]?.send({ cmd: 'pubrel', messageId });
+      await collector.until(({ reports }) => reports.length === 2);
+      assert.deepEqual(
+        collector.reports.map(({ n }) => n),
+        [1, 2],
+      );
+    });
 
     it('takes no other with it that has got its packet id', async () => {
       const { broker, session, collector } = await heldOverLoss(4);
