@@ -77,7 +77,8 @@ const macOfDevice = (gateway: number, index: number): string =>
 /** The device that the demo and the samples speak of: a sensor of the first gateway, firmware 3.4.1. */
 export const DEMO = { gateway: macOfGateway(0), device: macOfDevice(0, 0) } as const;
 
-export const FIRMWARES = ['3.4.1', '3.4.0', '3.3.2', '3.5.0-beta.2', '2.9.7'] as const;
+/** The gateways have them in turn: of two, one is behind. */
+export const FIRMWARES = ['3.4.1', '3.3.2', '3.4.0', '3.5.0-beta.2', '2.9.7'] as const;
 
 const MEASURES = {
   gateway: ['8800'],
@@ -209,7 +210,8 @@ export function* createFleet(options: FleetOptions): Steps<Fleet> {
   for (let number = 0; number < options.gateways; number++) {
     const mode = options.mode === 'mixed' ? (number % 2 ? 'decoded' : 'raw') : options.mode;
     const gateway = { mac: macOfGateway(number), mode, online: true, devices: [] } as unknown as Gateway;
-    gateway.self = makeDevice(gateway.mac, 'gateway', gateway, FIRMWARES[0], middleOf(number), random);
+    const firmware = FIRMWARES[number % FIRMWARES.length] ?? FIRMWARES[0];
+    gateway.self = makeDevice(gateway.mac, 'gateway', gateway, firmware, middleOf(number), random);
     yield* addDevices(gateway, number, devicesBelow(options, number), random);
     gateways.push(gateway);
   }

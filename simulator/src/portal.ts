@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { type Device, FIRMWARES, type Fleet, type Gateway, MODELS, macOfGateway } from './fleet.ts';
 import type { Steps } from './portions.ts';
 import { createRandom, pick, type Random, whole } from './random.ts';
+import { known } from './wire.ts';
 
 /** A device of the list, as the interface shows it. */
 export interface ListedDevice {
@@ -30,7 +31,13 @@ const PLACES = [
 const timestamp = (random: Random): string =>
   `2025-0${whole(random, 1, 9)}-1${whole(random, 0, 9)}T08:10:${whole(random, 10, 59)}.${whole(random, 1, 9999)}Z`;
 
-function makeDevice(random: Random, index: number, simulated: boolean): ListedDevice {
+const firmwareOf = ({ values }: Device): string => {
+  const { decode } = known('8001');
+  return String(decode(Buffer.from(values.get('8001') ?? '', 'hex')).value);
+};
+
+/** One that is not `simulated` stands in the list alone. */
+function makeDevice(random: Random, index: number, simulated?: Device): ListedDevice {
   const [place, placeName] = PLACES[index % PLACES.length] ?? PLACES[0];
   const floor = (Math.floor(index / PLACES.length) % 4) + 1;
   const labels: string[] = [place, `floor-${floor}`];
@@ -43,8 +50,8 @@ function makeDevice(random: Random, index: number, simulated: boolean): ListedDe
     modelNumber: index % 10 === 9 ? '2012' : '2011',
     labels,
     bootMode: null,
-    connectivity: { connected: simulated || random() < 0.85, timestamp: timestamp(random) },
-    firmwareVersion: simulated ? FIRMWARES[0] : pick(random, FIRMWARES),
+    connectivity: { connected: simulated !== undefined || random() < 0.85, timestamp: timestamp(random) },
+    firmwareVersion: simulated ? firmwareOf(simulated) : pick(random, FIRMWARES),
     hardwareVersion: pick(random, ['1.2', '1.3']),
     imei: null,
     status: null,
@@ -94,7 +101,7 @@ const labelsOf = (floor: number): string[] => [PLACES[0][0], `floor-${floor}`];
 
 /** A device below a gateway, as a service that lists those, too, would show it: the floor and the number on the door. */
 const belowGateway = (random: Random, device: Device, floor: number, index: number): ListedDevice => ({
-  ...makeDevice(random, 0, true),
+  ...makeDevice(random, 0, device),
   id: `bmac-${device.mac}`,
   friendlyName: `${nameOf(device.role, Math.floor(index / 2))} ${floor}.${10 + index}`,
   modelNumber: String(MODELS[device.role]),
@@ -125,7 +132,7 @@ export function* createPortal(seed: number, listed: number, fleet: Fleet, named:
   const random = createRandom(seed + 1);
   const devices: ListedDevice[] = [];
   for (let index = 0; index < listed; index++) {
-    devices.push(makeDevice(random, index, index < fleet.gateways.length));
+    devices.push(makeDevice(random, index, fleet.gateways[index]?.self));
     yield;
   }
   if (named) {

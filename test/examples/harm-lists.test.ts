@@ -380,6 +380,17 @@ describe('a sample flow of the device list', () => {
       assert.equal(devices.length, 2);
     });
 
+    it('says that nothing is to be updated, each time, where the look has found nothing', async () => {
+      await deploy({ OLDER_THAN: '1.0.0' });
+      await click('start');
+      await trouble.site.red.next('selected');
+      for (let times = 0; times < 2; times++) {
+        await click('confirm');
+        assert.match((await problem()).message, /^Nothing to update/);
+      }
+      assert.deepEqual(jobs(), []);
+    });
+
     it('makes no job of a selection that was made before the clock was set back', async () => {
       await trouble.site.red.deploy([]);
       await deploySample(trouble.site, LABEL, { taps, hasClock: true });

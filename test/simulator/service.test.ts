@@ -124,6 +124,37 @@ describe('the service in a box, REST half', () => {
     }
   });
 
+  it('has a connected gateway of the model 2011 whose firmware is behind, with two gateways too', async () => {
+    const two = await startService({ mqtt: false, gateways: 2, named: true });
+    try {
+      const behind = two.devices
+        .slice(0, 2)
+        .filter(({ modelNumber, connectivity }) => modelNumber === '2011' && connectivity.connected)
+        .filter(({ firmwareVersion }) => firmwareVersion.startsWith('3.3.'));
+      assert.equal(behind.length, 1);
+    } finally {
+      await two.close();
+    }
+  });
+
+  it('lists the firmware that the devices themselves say when they are read', async () => {
+    const named = await startService({ mqtt: false, named: true, listed: 60 });
+    try {
+      const said = [...named.fleet.gateways.map(({ self }) => self), ...named.fleet.devices].map(
+        ({ values }) => values.get('8001'),
+      );
+      const listed = named.devices.slice(0, said.length).map(({ firmwareVersion }) => {
+        const [, major, minor, patch, beta = '0'] = /^(\d+)\.(\d+)\.(\d+)(?:-beta\.(\d+))?$/.exec(
+          firmwareVersion,
+        )!;
+        return Buffer.from([major, minor, patch, beta].map(Number)).toString('hex');
+      });
+      assert.deepEqual(listed, said);
+    } finally {
+      await named.close();
+    }
+  });
+
   it('renames devices, attaches and removes labels', async () => {
     const id = `bmac-${service.demo.gateway}`;
     const name = 'a/b #7 %20 "ü" 🏢';
