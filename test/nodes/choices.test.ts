@@ -137,6 +137,61 @@ describeNodes('a choice that there is not', (start) => {
     });
   }
 
+  /** Of a list: what was written, which is no list of texts, and what it is refused with. */
+  const WRONG_LISTS: [type: string, property: string, written: unknown, refused: unknown, told: RegExp][] = [
+    ['mt-report-in', 'gateways', 5, 5, /must be a list: 5$/],
+    ['mt-report-in', 'kinds', {}, {}, /must be a list: {}$/],
+    ['mt-report-in', 'identifiers', 5, 5, /must be a list: 5$/],
+    ['mt-report-in', 'identifiers', ['temperature', 8800], 8800, /must be text: 8800$/],
+    ['mt-report-in', 'labels', 5, 5, /must be a list: 5$/],
+    ['mt-report-in', 'labels', {}, {}, /must be a list: {}$/],
+    ['mt-report-in', 'labels', [null], null, /must be text: null$/],
+    ['mt-report-in', 'labels', ['a', true], true, /must be text: true$/],
+    ['mt-report-in', 'labels', ['${LIST}', ['a']], ['a'], /must be text: \["a"\]$/],
+    ['mt-report-in', 'labels', ['${OBJECT}'], { a: 1 }, /must be text: {"a":1}$/],
+    ['mt-last-value', 'labels', [5], 5, /must be text: 5$/],
+    ['mt-device-watch', 'labels', false, false, /must be a list: false$/],
+    ['mt-device-watch', 'devices', [{}], {}, /must be text: {}$/],
+    ['mt-device-watch', 'conditions', ['dfu', 1], 1, /must be text: 1$/],
+  ];
+  const LISTS = [
+    { name: 'LIST', type: 'json', value: '["floor-1", 2]' },
+    { name: 'OBJECT', type: 'json', value: '{"a":1}' },
+    { name: 'NUMBER', type: 'num', value: '7' },
+    { name: 'BOOLEAN', type: 'bool', value: 'true' },
+  ];
+  for (const [type, property, written, refused, told] of WRONG_LISTS) {
+    it(`stops ${type} where no list of texts is one: ${property} ${JSON.stringify(written)}`, async () => {
+      const [tab, ...nodes] = flowAround(serviceNode(box), { id: 'n', type, [property]: written });
+      const flow = await start([{ ...tab, env: LISTS }, ...nodes], { credentials: secretsOf(box) });
+      assert.equal((await flow.status('n', 'red')).fill, 'red');
+      if (type === 'mt-last-value') {
+        flow.send('n', MESSAGE);
+      }
+      const { error } = await flow.next('errors');
+      assert.deepEqual([error?.code, error?.cause], ['INVALID_INPUT', { field: property, value: refused }]);
+      assert.match(String(error?.message), told);
+    });
+  }
+
+  for (const labels of [
+    '${LIST}',
+    ['${LIST}'],
+    '${NUMBER}',
+    ['a', '${NUMBER}'],
+    ['${BOOLEAN}'],
+    'a,b',
+    [' a '],
+  ]) {
+    it(`is no list of texts that a variable brings or a panel saves: labels ${JSON.stringify(labels)}`, async () => {
+      const [tab, ...nodes] = flowAround(serviceNode(box), { id: 'n', type: 'mt-last-value', labels });
+      const flow = await start([{ ...tab, env: LISTS }, ...nodes], { credentials: secretsOf(box) });
+      flow.send('n', MESSAGE);
+      const { error } = await Promise.race([flow.next('out'), flow.next('errors')]);
+      assert.equal(error, undefined);
+    });
+  }
+
   it('is not what a panel left empty: that is the default', async () => {
     const flow = await run(
       { type: 'mt-device-list', limit: '', pageSize: '', output: '' },

@@ -46,6 +46,8 @@ export interface Filled {
    * what is one variable and nothing else, so the node cannot tell it from an empty text.
    */
   emptied(this: void, property: string): string | undefined;
+  /** What is in a list, or in place of one, and no text: a number or a truth value may only come from a variable. */
+  notTexts(this: void, property: string): unknown[];
   /** A list that was saved as JSON with variables in its entries. Undefined where it is none, or names no variable. */
   listIn(this: void, property: string): unknown[] | undefined;
 }
@@ -84,6 +86,7 @@ export function fillEnv(RED: NodeAPI, node: Node, saved: object, original: () =>
     values,
     unset,
     emptied: (property) => findEmptied(values[property], () => originalOf(property)),
+    notTexts: (property) => findNotTexts(values[property], () => originalOf(property)),
     listIn(property) {
       const text = asText(source[property]);
       return hasEnv(text) && asText(originalOf(property)) === text
@@ -158,17 +161,18 @@ class Filler {
   /** Only what came from a variable is split: a label that was picked may have a comma in it. */
   fillList(list: readonly unknown[], original: () => unknown): unknown[] {
     return list.flatMap((entry, index) => {
-      const filled = this.fill(entry, () => (original() as unknown[] | undefined)?.[index]);
+      const before = () => (original() as unknown[] | undefined)?.[index];
+      const filled = this.fill(entry, before);
       const isSplit =
         typeof filled === 'string' &&
         (LIST_SEPARATOR.test(filled) || filled !== filled.trim()) &&
-        (filled !== entry || hasEnv((original() as unknown[] | undefined)?.[index]));
+        (filled !== entry || hasEnv(before()));
       if (isSplit) {
         const parts = splitList(filled);
         return parts.length > 0 ? parts : '';
       }
       // A variable can hold a list itself.
-      return typeof entry === 'string' ? filled : [filled];
+      return typeof entry === 'string' || (Array.isArray(entry) && hasEnv(before())) ? filled : [filled];
     });
   }
 
@@ -233,6 +237,15 @@ function findEmptied(value: unknown, original: () => unknown): string | undefine
 /** Properties that only the editor shows, and those that are checked elsewhere. */
 const UNCHECKED = new Set(['version', 'name', 'title', 'service']);
 
+function findNotTexts(value: unknown, original: () => unknown): unknown[] {
+  const odd = [value].flat().filter((entry) => typeof entry !== 'string');
+  if (odd.length === 0) {
+    return odd;
+  }
+  const written = [original()].flat();
+  return odd.filter((entry) => typeof entry === 'object' || written.includes(entry));
+}
+
 /**
  * Refuses what `checkGiven` refuses, and what named a variable and got nothing: a default or an empty list in its place could select everything.
  * Typed fields are left out, because they are refused when they are read.
@@ -263,7 +276,7 @@ function isTypeAlone(property: string, config: object, { values }: Filled): bool
 }
 
 /**
- * Refuses what is none of a property's choices, no number or no truth value, from wherever it came: the default in its
+ * Refuses what is none of a property's choices, no number, no truth value or no list of texts, from wherever it came: the default in its
  * place would do something else. What is absent, or was cleared in the panel, is left out.
  * @param used what the config has for it
  * @param range of a number
@@ -272,11 +285,17 @@ function isTypeAlone(property: string, config: object, { values }: Filled): bool
 export function checkGiven(
   property: string,
   used: unknown,
-  { values, emptied }: Filled,
+  { values, emptied, notTexts }: Filled,
   range?: Range,
 ): void {
   const given = values[property];
-  if (given === undefined || given === null || Array.isArray(used) || used === given) {
+  if (given === undefined || given === null || used === given) {
+    return;
+  }
+  if (Array.isArray(used)) {
+    for (const odd of notTexts(property)) {
+      throw invalidInput(property, odd, Array.isArray(given) ? 'notText' : 'notList');
+    }
     return;
   }
   if (asText(given).trim() === '') {
