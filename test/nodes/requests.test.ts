@@ -258,6 +258,19 @@ describeNodes('the gateway nodes', (start) => {
       assert.equal(sent().payload?.time, '2025-01-01T00:00:00.000Z');
     });
 
+    for (const report of [undefined, null, {}, [], 'x', 5]) {
+      it(`says that msg.report holds no report, be it there or not: ${JSON.stringify(report)}`, async () => {
+        const flow = await run({ type: 'mt-timestamped-ack' });
+        flow.send('n', { report });
+        const { error } = await flow.next('errors');
+        assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'gateway']);
+        assert.match(
+          String(error?.message),
+          /msg\.report holds no report, and none of the fields has a value$/,
+        );
+      });
+    }
+
     it('names the field that is missing', async () => {
       const flow = await run({ type: 'mt-timestamped-ack' });
       flow.send('n', { ...box.demo, identifier: '8800' });
