@@ -375,11 +375,10 @@ export class LastValues {
    */
   #isMadeBefore(one: LastValue, other: LastValue): boolean {
     const [oneMade, otherMade] = [Date.parse(one.time ?? ''), Date.parse(other.time ?? '')];
-    const [oneHeard, otherHeard] = [this.#heardAt(one), this.#heardAt(other)];
-    if (oneMade > oneHeard && otherMade > otherHeard) {
-      return oneMade < otherMade;
-    }
-    return earlier(oneMade, oneHeard) < earlier(otherMade, otherHeard);
+    const oneHeard = this.#heardAt(one);
+    return oneMade > oneHeard
+      ? oneMade < otherMade
+      : earlier(oneMade, oneHeard) < earlier(otherMade, this.#heardAt(other));
   }
 
   /** Milliseconds since the epoch. */

@@ -296,8 +296,11 @@ describe('last values', () => {
       assert.equal(find(), 1);
       late(Date.now() + hour / 2, 3, G2);
       assert.equal(find(), 1);
-      late(Date.now() + 2 * hour, 4);
+      const ahead = Date.now() + 2 * hour;
+      late(ahead, 4);
       assert.equal(find(), 4);
+      late(ahead, 5);
+      assert.equal(find(), 5, 'of two of one moment the one that was heard later');
     });
 
     it('are restored as they were known, by all gateways', () => {
