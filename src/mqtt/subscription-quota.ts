@@ -2,8 +2,6 @@
 // ever.
 import { type Backoff, createBackoff } from './backoff.ts';
 
-/** With fewer subscriptions a broker that ends the connection has another reason than their number. */
-const MIN_QUOTA = 8;
 /** Connections that have to end at the same number, each with another filter. */
 const MIN_LOSSES = 3;
 /** Until a number that the broker has told is tried again. */
@@ -76,7 +74,8 @@ export class SubscriptionQuota {
     this.#losses = isSame ? this.#losses + 1 : 1;
     this.#lastFilter = filter;
     this.#isCleared = false;
-    if (held < MIN_QUOTA) {
+    // At the first one it ends for another reason than their number.
+    if (held === 0) {
       this.#expectLoss();
       return false;
     }

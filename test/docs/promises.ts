@@ -485,6 +485,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/forbidding-brokers': 'are not taken for a limit: all filters stay as they are',
         'mqtt/broker-limits': 'and … brings the responses of all gateways over one of them (MQTT …)',
       },
+    'However few it allows, about ten ended connections show it.': {
+      'mqtt/few-subscriptions': [
+        'is found to be so with few connections: … for … gateways',
+        'and ends the connection at a second one is found to be so: a request ends, and reports go on',
+      ],
+    },
     'A refused one that finds no room beside those that it covers, or perhaps none, is asked for in place of one of them, once an hour at most.':
       {
         'mqtt/refused-wide': [

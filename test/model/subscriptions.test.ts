@@ -32,11 +32,13 @@ class Life {
   #wantsEverything = false;
   /** Of its own, so that lives that were found are lived again. */
   readonly #randomOfWide: () => number;
+  readonly #randomOfFew: () => number;
 
   constructor(seed: number, time: VirtualTime) {
     this.time = time;
     this.#random = randomOf(seed);
     this.#randomOfWide = randomOf(seed + 2);
+    this.#randomOfFew = randomOf(seed + 3);
     this.#persistent = this.chance(0.3);
     this.#known = this.chance(0.3) ? 10 + this.upTo(8) : Number.POSITIVE_INFINITY;
     this.brokers = Array.from({ length: this.chance(0.4) ? 2 : 1 }, () => new RuledBroker(this.#random));
@@ -83,14 +85,25 @@ class Life {
     for (const filter of [...forbidden, ...silent]) {
       this.#everDoubted.add(filter);
     }
+    const forbiddenBy = this.chance(0.7) ? 'close' : 'code';
+    const isShown = quotaBy !== 0x80 && (forbidden.length === 0 || forbiddenBy === 'code');
     return {
       forbidden: new Set(forbidden),
-      forbiddenBy: this.chance(0.7) ? 'close' : 'code',
-      maxSubscriptions: this.chance(0.5) ? 8 + this.upTo(12) : Number.POSITIVE_INFINITY,
+      forbiddenBy,
+      maxSubscriptions: this.chance(0.5) ? this.#few(8 + this.upTo(12), isShown) : Number.POSITIVE_INFINITY,
       quotaBy,
       maxFilters: this.chance(0.2) ? 8 + this.upTo(6) : Number.POSITIVE_INFINITY,
       silent: new Set(silent),
     };
+  }
+
+  /**
+   * @param isShown the broker says that one is too many, or ends the connection only for that
+   * @returns fewer than that in some lives; not where it keeps a session: nothing is granted in one that is full
+   */
+  #few(count: number, isShown: boolean): number {
+    const random = this.#randomOfFew();
+    return isShown && !this.#persistent && random < 0.3 ? 1 + Math.floor(random * 23) : count;
   }
 
   want(): void {

@@ -6,7 +6,16 @@ import { connectAsync } from 'mqtt';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { REASON } from '../scripted-broker/codes.ts';
 import { ALL, Collector, mqttSettings, reached } from '../session.ts';
-import { answerAll, heartbeat, reportTopic, useScriptedBroker } from './scripted.ts';
+import {
+  answerAll,
+  heartbeat,
+  mockTime,
+  passRealTime,
+  passTimeUntil,
+  reportTopic,
+  restoreTime,
+  useScriptedBroker,
+} from './scripted.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -292,8 +301,56 @@ describe('a number of subscriptions that a broker has shown to allow', () => {
   });
 });
 
+describe('a broker that allows few subscriptions, and ends the connection at one more', () => {
+  const bench = useScriptedBroker();
+
+  beforeEach(() => mockTime());
+  afterEach(restoreTime);
+
+  for (const [max, count] of [
+    [1, 2],
+    [1, 12],
+    [2, 30],
+    [5, 12],
+    [7, 100],
+  ] as const) {
+    it(`is found to be so with few connections: ${max} for ${count} gateways`, async () => {
+      const { broker } = bench;
+      Object.assign(broker.options, { maxSubscriptions: max, refusesBy: 'close' });
+      const session = bench.open({ keepalive: 0 });
+      session.subscribe(of(...upTo(count)), new Collector());
+      await passTimeUntil(broker.until(() => filtersOf(broker).join() === WIDE));
+      await passTimeUntil(reached(session, 'connected'));
+      const { length } = broker.connections;
+      assert.ok(length <= 8, `${length} connections`);
+      mock.timers.tick(10 * MINUTE_MS);
+      await passRealTime();
+      assert.equal(broker.connections.length, length);
+    });
+  }
+});
+
 describe('a broker that allows one subscription', () => {
   const bench = useScriptedBroker();
+
+  it('and ends the connection at a second one is found to be so: a request ends, and reports go on', async () => {
+    const { broker } = bench;
+    Object.assign(broker.options, { maxSubscriptions: 1, refusesBy: 'close' });
+    const session = bench.open();
+    const collector = new Collector();
+    session.subscribe(ALL, collector);
+    await reached(session, 'connected');
+    const ask = () => session.request('read', { gateway: gateway(1), identifier: '8001' }, { signal });
+    // It may have been sent while its responses had the one place.
+    await assert.rejects(ask());
+    await broker.until(() => filtersOf(broker).join() === WIDE);
+    const { length } = broker.connections;
+    assert.ok(length <= 6, `${length} connections`);
+    await assert.rejects(ask(), { code: 'NOT_CONNECTED' });
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+    assert.equal(broker.connections.length, length);
+  });
 
   it('and is known for it is not asked for a second one: the request ends, and reports go on', async () => {
     const { broker } = bench;

@@ -82,10 +82,11 @@ describe('the number of subscriptions that a broker allows', () => {
     assert.deepEqual([quota.max, quota.retryWait], [10, HOUR_MS]);
   });
 
-  it('is 8 or more: with fewer a connection ends for another reason', () => {
-    assert.deepEqual(loseAndGrant(7, 'a', 'b', 'c', 'd'), [false, false, false, false]);
-    assert.equal(quota.room(7), NONE);
-    assert.deepEqual(loseAndGrant(8, 'a', 'b', 'c'), [false, false, true]);
+  it('is one or more: where the first one ends the connection, that is for another reason', () => {
+    assert.deepEqual(loseAndGrant(0, 'a', 'b', 'c', 'd'), [false, false, false, false]);
+    assert.equal(quota.room(0), NONE);
+    assert.deepEqual(loseAndGrant(1, 'a', 'b', 'c'), [false, false, true]);
+    assert.equal(quota.max, 1);
   });
 
   it('stays the lower one where the broker has told fewer', () => {
