@@ -27,6 +27,8 @@ export class ForbiddenFilters {
   #trial: string | undefined;
   /** In milliseconds of `performance.now()`. */
   #trialAt = 0;
+  /** How many of those that were set aside may still be tried in a row. */
+  #trialsLeft = 1;
   /** When there may be room for one that found none. */
   #roomAt = 0;
   #searchLosses = 0;
@@ -196,8 +198,10 @@ export class ForbiddenFilters {
       this.#trial = undefined;
       this.#mustServe = true;
       this.#block(filter);
-      // Those that were only set aside need not wait longer because of others.
-      this.#trialAt = performance.now() + (this.#untested.size > 0 ? FIRST_TRIAL_MS : this.#backoff.next());
+      this.#trialsLeft--;
+      if (this.#trialsLeft <= 0 || this.#untested.size === 0) {
+        this.#pause(this.#backoff.next());
+      }
       return true;
     }
     this.interrupted();
@@ -264,7 +268,13 @@ export class ForbiddenFilters {
       this.#blocked.delete(filter);
       this.#blocked.add(filter);
     }
-    this.#trialAt = performance.now() + FIRST_TRIAL_MS;
+    this.#pause(FIRST_TRIAL_MS);
+  }
+
+  /** Those that were only set aside are tried as often as one by one, but the longer the wait the more of them in a row. */
+  #pause(wait: number): void {
+    this.#trialAt = performance.now() + wait;
+    this.#trialsLeft = Math.floor(wait / FIRST_TRIAL_MS);
   }
 
   #clear(filter: string): boolean {
@@ -275,7 +285,7 @@ export class ForbiddenFilters {
     if (isTrial) {
       this.#trial = undefined;
     }
-    if (isTrial || this.#blocked.size === 0) {
+    if ((isTrial && this.#untested.size === 0) || this.#blocked.size === 0) {
       this.#backoff.reset();
     }
     return isTrial;

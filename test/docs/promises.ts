@@ -472,6 +472,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is told as refused, and the status is not "connected" meanwhile',
         ],
       },
+    'After 40 connections in a row the search pauses: what is left is tried in the same rounds, two in a row after 20 seconds, 30 after 5 minutes.':
+      {
+        'mqtt/forbidding-brokers': [
+          'is one of many: they are not all looked for in a row, and yet all are found',
+          'is one of very many: what the search has left is tried in rounds, with longer and longer pauses',
+        ],
+        'mqtt/forbidden-filters':
+          'are tried in a row while there are some that were only set aside: more of them the longer the wait was',
+      },
     'It is remembered when no node wants it any more.': {
       'mqtt/forbidding-brokers':
         'is told as refused at once when it is wanted again, and costs no connection',

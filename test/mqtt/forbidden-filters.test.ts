@@ -276,21 +276,50 @@ describe('the filters for which a broker ends the connection', () => {
     }
   });
 
-  it('are tried every 10 seconds while there are some that were only set aside', () => {
+  it('are tried in a row while there are some that were only set aside: more of them the longer the wait was', () => {
     search(41);
     filters.granted('good', 1);
-    connect('good', 'a', 'b', 'c');
+    connect('good', ...'abcdefghij');
     for (const [name, seconds] of [
-      ['a', 10],
-      ['b', 10],
-      ['c', 20],
-      ['a', 40],
+      ['a', 20],
+      ['b', 0],
+      ['c', 40],
+      ['d', 0],
+      ['e', 0],
+      ['f', 0],
+      ['g', 80],
+      ['h', 0],
+      ['i', 0],
+      // The last one: from here on one is tried after each wait.
+      ['j', 160],
+      ['a', 300],
+      ['b', 300],
     ] as const) {
       assert.equal(filters.startTrial(isAny), name);
       filters.lost([name], 0);
-      assert.equal(filters.trialWait, seconds * SECOND_MS);
+      assert.equal(filters.trialWait, seconds * SECOND_MS, name);
       settle();
+      pass(seconds);
     }
+  });
+
+  it('are tried later and later though some that were set aside are granted in between', () => {
+    search(41);
+    filters.granted('good', 1);
+    connect('good', 'a', 'b', 'c', 'd');
+    filters.startTrial(isAny);
+    filters.lost(['a'], 0);
+    settle();
+    assert.equal(filters.startTrial(isAny), 'b');
+    filters.granted('b', 2);
+    filters.startTrial(isAny);
+    pass(20);
+    filters.lost(['c'], 0);
+    settle();
+    assert.equal(filters.trialWait, 0);
+    filters.startTrial(isAny);
+    filters.lost(['d'], 0);
+    assert.equal(filters.trialWait, 40 * SECOND_MS);
   });
 
   it('are none of those that were only set aside and that nobody wants any more', () => {

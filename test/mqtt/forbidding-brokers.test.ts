@@ -156,6 +156,27 @@ describe('a filter for which the broker ends the connection', function () {
     assert.ok(broker.connections.length < 80, `${broker.connections.length} connections`);
   });
 
+  it('is one of very many: what the search has left is tried in rounds, with longer and longer pauses', async () => {
+    const { broker } = bench;
+    const bad = upTo(100).map((n) => 10 + n);
+    forbid(broker, bad);
+    const session = bench.open({ keepalive: 0 });
+    session.subscribe({ ...ALL, gateways: upTo(120).map(gateway) }, new Collector());
+    await passUntil(() => session.state.mqtt.name === 'limited' && filtersOf(broker).length >= 10);
+    let rounds = 0;
+    let isRound = false;
+    for (let seconds = 0; seconds < 600; seconds += 2) {
+      const { length } = broker.connections;
+      await pass(2_000);
+      const hasEnded = broker.connections.length > length;
+      rounds += hasEnded && !isRound ? 1 : 0;
+      isRound = hasEnded;
+    }
+    assert.ok(rounds <= 6, `${rounds} rounds`);
+    await passUntil(() => isFound(broker, session, 120, bad));
+    assert.ok(broker.connections.length < 130, `${broker.connections.length} connections`);
+  });
+
   it('is told as refused, and the status is not "connected" meanwhile', async () => {
     const { broker } = bench;
     forbid(broker, [1]);
