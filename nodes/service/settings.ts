@@ -222,9 +222,11 @@ function createMqtt(
 /** The secret of an address would be exported with the flow: that is what credentials are for. */
 function checkBroker(url: string): void {
   const isBroker = /^(mqtts?|wss?):\/\/[^/?#]/i.test(url);
+  if (isBroker && hasBadPort(url)) {
+    throw invalidInput('brokerUrl', showAddress(url, '…@'), 'badPort');
+  }
   if (!isBroker || !URL.canParse(url)) {
-    const reason = isBroker && hasBadPort(url) ? 'badPort' : 'notBroker';
-    throw invalidInput('brokerUrl', showAddress(url, '…@'), reason);
+    throw invalidInput('brokerUrl', showAddress(url, '…@'), 'notBroker');
   }
   if (hasLogin(url)) {
     throw invalidInput('brokerUrl', showAddress(url, '…@'), 'secretInUrl');

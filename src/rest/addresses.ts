@@ -20,8 +20,11 @@ export function readBaseAddress(field: 'authUrl' | 'baseUrl', text: string): Bas
   const shown = showAddress(text, '…@');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isHttp = /^https?:\/\//i.test(text.trim());
+  if (isHttp && hasBadPort(text)) {
+    throw invalidInput(field, shown, 'badPort');
+  }
   if (!url || !isHttp || url.search || url.hash) {
-    throw invalidInput(field, shown, isHttp && hasBadPort(text) ? 'badPort' : 'notHttpUrl');
+    throw invalidInput(field, shown, 'notHttpUrl');
   }
   if (url.username || url.password) {
     throw invalidInput(field, shown, 'secretInUrl');

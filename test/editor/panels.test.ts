@@ -840,6 +840,10 @@ describe('the panels in the editor', function () {
     await problem('brokerUrl').filter({ hasText: 'mqtt://localhost:1 mqtt://localhost:2' }).waitFor();
     await page.fill('#node-config-input-brokerUrl', 'host:99999');
     await problem('brokerUrl').filter({ hasText: 'a port that is no number from 1 to 65535' }).waitFor();
+    await page.fill('#node-config-input-brokerUrl', 'host');
+    await problem('brokerUrl').waitFor({ state: 'hidden' });
+    await page.fill('#node-config-input-brokerUrl', 'ws://host:0/mqtt');
+    await problem('brokerUrl').filter({ hasText: 'a port that is no number from 1 to 65535' }).waitFor();
     await page.fill('#node-config-input-brokerUrl', 'host,'.repeat(2_001));
     await problem('brokerUrl').filter({ hasText: 'longer than 10000 characters' }).waitFor();
     await page.fill('#node-config-input-brokerUrl', 'wss://host/mqtt?policy=abc,rest');

@@ -229,6 +229,8 @@ describeNodes('mt-service', (start) => {
 
   for (const [brokerUrl, words] of [
     ['mqtt://127.0.0.1:99999', /has a port that is no number/],
+    ['mqtt://127.0.0.1:0', /has a port that is no number/],
+    ['ws://127.0.0.1:0/mqtt', /has a port that is no number/],
     ['127.0.0.1:port', /has a port that is no number/],
     ['wss://[::1]:99999/mqtt', /has a port that is no number/],
     ['mqtt://:99999', /must begin with .* and name a host/],

@@ -45,6 +45,8 @@ describe('base addresses', () => {
     ['http://host#a', 'notHttpUrl', 'http://host'],
     ['http://host:99999', 'badPort'],
     ['https://[::1]:port/a', 'badPort'],
+    ['http://host:0', 'badPort'],
+    ['https://name:word@host:0/a', 'badPort', 'https://…@host:0/a'],
     ['http://name:word@host:99999', 'badPort', 'http://…@host:99999'],
     ['http://:99999', 'notHttpUrl'],
     ['http://ho st:80', 'notHttpUrl'],
