@@ -20,6 +20,11 @@ export function parseJson(text: string, maxDepth = MAX_DEPTH_RECEIVED): unknown 
   }
 }
 
+/** Whether a text is that of an object, and only nested too deep for `parseJson`. */
+export function isTooDeep(text: string): boolean {
+  return parseJson(text) === undefined && isObject(parseJson(text, Number.POSITIVE_INFINITY));
+}
+
 /** Lists are long and most of their values are texts and numbers: those cost no call. */
 function isWithin(value: object, depth: number): boolean {
   if (depth === 0) {

@@ -318,6 +318,16 @@ describeNodes('a Catch node gets', (start) => {
     });
   }
 
+  it('BAD_REPORT says of a report that is nested too deep that it is, and not that it is no object', async () => {
+    const flow = await run({ type: 'mt-report-in' });
+    await subscribed(box);
+    const payload = `{"time":"${time}","seq":1,"value":${'['.repeat(500)}${']'.repeat(500)}}`;
+    await box.publish(box.demo.gateway, box.demo.device, 'measurement/8800', payload);
+    const { error } = await flow.next('errors');
+    assert.equal(error?.code, 'BAD_REPORT');
+    assert.match(String(error?.message), /nested deeper than 500 levels/);
+  });
+
   it('BAD_REPORT only from nodes whose filter the topic matches', async () => {
     const nodes = [
       { id: 'other', type: 'mt-report-in', kinds: ['measurement'] },

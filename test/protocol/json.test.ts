@@ -6,6 +6,7 @@ import {
   copyJson,
   isJsonObject,
   isObject,
+  isTooDeep,
   jsonText,
   parseJson,
 } from '../../src/protocol/json.ts';
@@ -50,6 +51,16 @@ describe('a JSON text from outside', () => {
   for (const [title, text] of others) {
     it(`is not read: ${title}`, () => assert.equal(parseJson(text), undefined));
   }
+
+  it('is that of an object which is nested too deep', () => {
+    for (const text of [nested('{"a":', '}', 501, '1'), `{"a":${nested('[', ']', 500)}}`]) {
+      assert.equal(isTooDeep(text), true);
+    }
+    const fine = [nested('{"a":', '}', 500, '1'), '{"a":1}'];
+    for (const text of [...fine, nested('[', ']', 501), nested('{"a":', '}', 501), 'x', '"x"', 'null', '']) {
+      assert.equal(isTooDeep(text), false);
+    }
+  });
 });
 
 describe('a value of a flow', () => {

@@ -2,6 +2,7 @@
 
 import { TopicCache } from '../../collections/topic-cache.ts';
 import type { Catalogue } from '../catalogue.ts';
+import { isTooDeep } from '../json.ts';
 import { isMac } from '../mac.ts';
 import { ownText } from '../text.ts';
 import {
@@ -139,7 +140,7 @@ export function readReport(
     throw badReport('mac', at, body);
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw badReport('notObject', at, body);
+    throw badReport(typeof body === 'string' && isTooDeep(body) ? 'tooDeep' : 'notObject', at, body);
   }
   const fields = body as Body;
   if (typeof fields.time !== 'string') {

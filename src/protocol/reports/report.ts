@@ -69,7 +69,15 @@ export interface KindRow {
   fill(report: Report, body: Body, at: ReportPlace, catalogue: Catalogue | undefined): void;
 }
 
-export type BadReportReason = 'tooLarge' | 'notObject' | 'time' | 'mac' | 'seq' | 'flags' | 'value';
+export type BadReportReason =
+  | 'tooLarge'
+  | 'tooDeep'
+  | 'notObject'
+  | 'time'
+  | 'mac'
+  | 'seq'
+  | 'flags'
+  | 'value';
 
 export function badReport(reason: BadReportReason, at: ReportPlace, payload: unknown): ServiceError {
   return new ServiceError('BAD_REPORT', reason, { topic: at.topic, payload });
