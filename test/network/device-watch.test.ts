@@ -627,6 +627,19 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), [`+silent ${D}`]);
     });
 
+    it('that was heard last with a sample of the past, by a gateway of which nothing is refused', () => {
+      open();
+      const other = { ...OTHER, gateway: G2 };
+      world.run(MINUTE, 10 * S, [{ gateway: G }, other]);
+      world.refused.add(G);
+      world.settle();
+      world.run(10 * MINUTE, 10 * S, [other]);
+      assert.deepEqual(heads(), []);
+      world.hear('timestamped-decoded/temperature', { value: 20, backfill: true }, { gateway: G2 });
+      world.run(2 * MINUTE, 10 * S, [other]);
+      assert.deepEqual(heads(), [`+silent ${D}`]);
+    });
+
     it('not for the time in which its reports were refused and others watched for it, over a deploy', () => {
       const before = open({ devices: [D], conditions: ['gateway-silent'] });
       world.refused.add(D);
@@ -1591,6 +1604,19 @@ describe('a watch of devices', () => {
       assert.deepEqual(heads(), []);
       world.watches.setPaused(false);
       assert.deepEqual([heads(), again.counts], [[`-gateway-silent ${G2}`], { watched: 3, active: 0 }]);
+    });
+
+    it('with the labels as they are when it ends, whatever a list lacked meanwhile', () => {
+      const watch = open({ labels: ['floor'] });
+      watch.setLabelled(new Set([G, G2]));
+      world.run(2 * MINUTE, 10 * S, [{}, OTHER]);
+      assert.deepEqual(heads(), [`+gateway-silent ${G2}`]);
+      world.watches.setPaused(true);
+      watch.setLabelled(new Set([G]));
+      watch.setLabelled(new Set([G, G2]));
+      world.watches.setPaused(false);
+      world.takeTurns();
+      assert.deepEqual([heads(), watch.counts], [[], { watched: 4, active: 1 }]);
     });
 
     it('and not when the node is gone', () => {

@@ -183,6 +183,15 @@ describe('what a watch has told', () => {
     assert.equal(watch.counts.watched, 4);
   });
 
+  it('takes up no room any more where a deploy has taken it off the list', () => {
+    world = new World(2);
+    open({ devices: [D] });
+    stop();
+    open({ devices: [OTHER.device] });
+    world.watches.setPaused(false, isThere);
+    assert.equal(open({ devices: [deviceAt(3)] }, 'beside').counts.watched, 1);
+  });
+
   it('goes on in another session, with what a store holds of watches that are not there yet', () => {
     const before = stored();
     world.startAnew();
