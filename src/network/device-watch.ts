@@ -206,7 +206,7 @@ export class DeviceWatch implements WatchedChecker {
     if (entry.state !== device) {
       entry.state = device;
     }
-    if (entry.chosenBy !== gateway.id && this.#scope.isOwnGateway(gateway.id)) {
+    if (this.#scope.isOwnGateway(gateway.id)) {
       entry.chosenBy = gateway.id;
     }
     this.#followed.heard(gateway.id);
