@@ -38,6 +38,13 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
     'test/mqtt/preview-session.test.ts',
   ],
   'src/mqtt/probe.ts': ['test/mqtt/probe.test.ts', 'test/proxy/broker.test.ts'],
+  'src/network/device-watch.ts': [
+    'test/network/device-watch.test.ts',
+    'test/network/watch-deploys.test.ts',
+    'test/network/watch-moved.test.ts',
+    'test/network/watch-turns.test.ts',
+    'test/network/stored-watches.test.ts',
+  ],
   'src/network/network-pages.ts': ['test/network/network-pages.test.ts', 'test/network/near-devices.test.ts'],
   'src/network/network-sort.ts': ['test/network/network-pages.test.ts'],
   'src/network/network-state.ts': [
