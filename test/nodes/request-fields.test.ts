@@ -312,6 +312,20 @@ describeNodes('the fields of the gateway nodes', (start) => {
     });
   }
 
+  for (const [type, identifier, text, value] of [
+    ['num', 'motion', '5', 5],
+    ['bool', 'alarm', 'true', true],
+  ] as const) {
+    it(`take a variable of type ${type} for the text of an expression`, async () => {
+      const node = { id: 'n', ...WRITE, value: '${FACTOR}', valueType: 'jsonata' };
+      const [tab, ...others] = flowAround(serviceNode(box), node);
+      const flow = await start([{ ...tab, env: [{ name: 'FACTOR', type, value: text }] }, ...others]);
+      flow.send('n', { ...box.demo, identifier });
+      await outcome(flow);
+      assert.deepEqual((sent().payload as { value: unknown }).value, value);
+    });
+  }
+
   describe('acknowledging', () => {
     const sample = (more: object = {}) => ({
       ...box.demo,

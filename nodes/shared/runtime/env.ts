@@ -242,8 +242,8 @@ function findNotTexts(value: unknown, original: () => unknown): unknown[] {
   if (odd.length === 0) {
     return odd;
   }
-  const written = [original()].flat();
-  return odd.filter((entry) => typeof entry === 'object' || written.includes(entry));
+  const written = new Set([original()].flat());
+  return odd.filter((entry) => typeof entry === 'object' || written.has(entry));
 }
 
 /**

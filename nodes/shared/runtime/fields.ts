@@ -57,7 +57,7 @@ export function createFields<Name extends string>(
         throw notFilled(name, unfilled);
       };
     }
-    if (SOURCES.has(type) && isNoText(filled.values[name])) {
+    if (SOURCES.has(type) && isNoText(filled, name)) {
       // A flow that was written by hand means a value, and what names nothing would count as not given.
       return createRefusal(name, text, 'expression');
     }
@@ -74,7 +74,11 @@ export function createFields<Name extends string>(
   return names.some((name) => ASYNC_TYPES.has(typeOf(name))) ? (msg) => settle(readNow(msg)) : readNow;
 }
 
-const isNoText = (value: unknown): boolean => typeof value !== 'string' && (value ?? null) !== null;
+/** A number or a truth value of a variable is a text that Node-RED has filled in. */
+function isNoText({ values, notTexts }: Filled, name: string): boolean {
+  const value = values[name] ?? '';
+  return typeof value === 'object' || (value !== '' && notTexts(name).length > 0);
+}
 
 const isAbsent = (value: unknown): boolean => value === undefined;
 
