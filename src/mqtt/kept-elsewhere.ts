@@ -4,7 +4,7 @@ import type { MqttSettings } from '../settings.ts';
 import { showBroker } from './address.ts';
 import { Connection } from './connection.ts';
 import { ENTRY_BYTES, MAX_UNRELEASED_BYTES } from './incoming-store.ts';
-import { keptSession, sessionName } from './kept-sessions.ts';
+import { type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
 
 /** Closing takes no longer because of it, however many addresses there are; each has its share of what is left of it. */
 const DEADLINE_MS = 1_500;
@@ -94,9 +94,9 @@ export async function giveBackAll(
 
 /** @returns whether the broker holds none of the filters any more */
 async function giveBack(settings: MqttSettings, filters: readonly string[], maxMs: number): Promise<boolean> {
-  const kept = keptSession(sessionName(showBroker(settings.brokers[0] as string), settings.clientId)).filters;
+  const session = keptSession(sessionName(showBroker(settings.brokers[0] as string), settings.clientId));
   for (const filter of filters) {
-    kept.add(filter);
+    session.filters.add(filter);
   }
   let finish = (_: boolean): void => {};
   const finished = new Promise<boolean>((resolve) => {
@@ -132,6 +132,30 @@ async function giveBack(settings: MqttSettings, filters: readonly string[], maxM
   }
   await Promise.race([connection.close(), late]);
   clearTimeout(timer);
-  kept.clear();
+  session.filters.clear();
+  leave(session);
   return isDone;
 }
+
+/** Sessions that were given back and may have messages of QoS 2 left, the oldest first. */
+const left = new Set<KeptSession>();
+
+/** Nobody may ever come back to a session: all of them together keep so much, the one that was left last in any case. */
+function leave(session: KeptSession): void {
+  left.delete(session);
+  left.add(session);
+  const sizes = Array.from(left, (one) => ({ one, bytes: bytesOf(one) }));
+  let sum = sizes.reduce((all, { bytes }) => all + bytes, 0);
+  for (const { one, bytes } of sizes) {
+    if (one !== session && sum > MAX_UNRELEASED_BYTES) {
+      one.untaken.length = 0;
+      sum -= bytes;
+    }
+    if (one.untaken.length === 0) {
+      left.delete(one);
+    }
+  }
+}
+
+const bytesOf = ({ untaken }: KeptSession): number =>
+  untaken.reduce((sum, { payload }) => sum + ENTRY_BYTES + payload.length, 0);

@@ -7,6 +7,8 @@ const MIN_LOSSES = 3;
 /** Until a number that the broker has told is tried again. */
 const FIRST_RETRY_MS = 60_000;
 const LAST_RETRY_MS = 3_600_000;
+/** With fewer, connections that end by chance fall upon the same number more easily, and it costs more to believe it. */
+const FEW = 8;
 
 export class SubscriptionQuota {
   readonly #backoff: Backoff = createBackoff(FIRST_RETRY_MS, LAST_RETRY_MS);
@@ -81,7 +83,7 @@ export class SubscriptionQuota {
     }
     this.#limit = held;
     if (this.#losses >= MIN_LOSSES) {
-      this.#learn(held, LAST_RETRY_MS);
+      this.#learn(held, held < FEW ? this.#backoff.next() : LAST_RETRY_MS);
       this.#shown = held;
       this.#expectLoss();
       return true;

@@ -494,12 +494,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/forbidding-brokers': 'are not taken for a limit: all filters stay as they are',
         'mqtt/broker-limits': 'and … brings the responses of all gateways over one of them (MQTT …)',
       },
-    'However few it allows, about ten ended connections show it.': {
-      'mqtt/few-subscriptions': [
-        'is found to be so with few connections: … for … gateways',
-        'and ends the connection at a second one is found to be so: a request ends, and reports go on',
-      ],
-    },
+    'However few it allows, about ten ended connections show it, but none with *Keep reports while Node-RED is down*: a session that is full grants nothing, and each filter beyond counts as forbidden.':
+      {
+        'mqtt/few-subscriptions': [
+          'is found to be so with few connections: … for … gateways',
+          'and ends the connection at a second one is found to be so: a request ends, and reports go on',
+        ],
+      },
     'A refused one that finds no room beside those that it covers, or perhaps none, is asked for in place of one of them, once an hour at most.':
       {
         'mqtt/refused-wide': [
@@ -538,7 +539,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'is used again for wide ones an hour after one was refused, though the connection goes on',
       ],
     },
-    'The number is tried again after a minute, doubling to an hour, or after an hour where connections have ended; 10 seconds after leftovers of an earlier process were given back.':
+    'The number is tried again after a minute, doubling to an hour, or after an hour where connections have ended at eight or more; 10 seconds after leftovers of an earlier process were given back.':
       {
         'mqtt/few-subscriptions': [
           'is tried again after a minute: what was refused once may be allowed then',

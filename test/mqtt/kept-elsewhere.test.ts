@@ -96,6 +96,24 @@ describe('what a persistent session holds at addresses without a connection', ()
     );
   });
 
+  it('of several that were given back is kept up to 64 MB together, the oldest goes first', async () => {
+    const { broker } = bench;
+    const payload = Buffer.alloc(24 * 1024 * 1024);
+    const message = { topic: reportTopic('heartbeat'), payload, qos: 2 as const, retain: false, dup: false };
+    const all: unknown[][] = [];
+    for (let time = 0; time < 4; time++) {
+      const clientId = await leaveAt(broker);
+      const { untaken } = keptSession(sessionName(broker.url, clientId));
+      untaken.push(message);
+      all.push(untaken);
+      await giveBackAll(settingsOf({ clientId }), log, []);
+    }
+    assert.deepEqual(
+      all.map(({ length }) => length),
+      [0, 0, 1, 1],
+    );
+  });
+
   it('is not given back where somebody comes back to it', async () => {
     const { broker } = bench;
     const clientId = await leaveAt(broker, other);

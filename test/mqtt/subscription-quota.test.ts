@@ -89,6 +89,17 @@ describe('the number of subscriptions that a broker allows', () => {
     assert.equal(quota.max, 1);
   });
 
+  for (const [held, wait] of [
+    [1, 60_000],
+    [7, 60_000],
+    [8, 3_600_000],
+  ] as const) {
+    it(`is tried again after ${wait / 60_000} minutes where connections have ended at ${held}`, () => {
+      loseAndGrant(held, 'a', 'b', 'c');
+      assert.ok(quota.retryWait > wait * 0.7 && quota.retryWait <= wait * 1.3, `${quota.retryWait}`);
+    });
+  }
+
   it('stays the lower one where the broker has told fewer', () => {
     quota.told(9);
     loseAndGrant(10, 'a', 'b', 'c');
