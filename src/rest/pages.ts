@@ -30,7 +30,7 @@ const TOKEN_AT_END = /"nextToken"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
 
 /**
  * Every page of the device list as it is (it may be empty); one without `nextToken` is the last. The next page is
- * fetched when the consumer asks for it.
+ * fetched when the consumer asks for it, of a whole list as soon as this one has come.
  * @throws what `RestClient.send` throws; BAD_RESPONSE also when a response is no device list or has more than 100 000 items,
  *   a page token comes a second time, or the pages bring nothing new for too long (see `ListProgress`): the list would never end
  */

@@ -12,7 +12,9 @@ type Stage = (typeof STAGES)[number];
 interface Replaced {
   type?: string;
   config?: { flows?: readonly FlowItem[] };
-  diff?: Partial<Record<'changed' | 'removed' | 'linked' | 'rewired' | 'flowChanged', readonly string[]>>;
+  diff?: Partial<
+    Record<'added' | 'changed' | 'removed' | 'linked' | 'rewired' | 'flowChanged', readonly string[]>
+  >;
 }
 
 interface FlowItem {
@@ -44,36 +46,64 @@ export function onStopping(RED: NodeAPI, call: () => void): () => void {
 
 /**
  * Calls back before a node is closed together with those who would hear of its errors: by a full deploy, or the end, or by
- * one that closes all of its Catch nodes, as Node-RED does with one whose scope names a node that has changed.
+ * one that closes all of its Catch nodes, as Node-RED does with one whose scope is a single node that has changed.
+ * @param hasNews looked at first: whether there is anything that somebody should hear of
  * @returns stops it
  */
-export function onStoppingUnheard(RED: NodeAPI, id: string, call: () => void): () => void {
+export function onStoppingUnheard(
+  RED: NodeAPI,
+  id: string,
+  hasNews: () => boolean,
+  call: () => void,
+): () => void {
   return listen(RED, 'flows:stopping', (stopping) => {
-    if (stopping?.type === 'full' || isStoppedUnheard(stopping, id)) {
+    if (hasNews() && (stopping?.type === 'full' || isStoppedUnheard(stopping, id))) {
       call();
     }
   });
 }
 
 function isStoppedUnheard({ type, config, diff }: Replaced = {}, id: string): boolean {
-  const { changed = [], removed = [], linked = [], rewired = [], flowChanged = [] } = diff ?? {};
-  const items = new Set([...changed, ...removed, ...(type === 'flows' ? [...linked, ...rewired] : [])]);
+  const { added = [], changed = [], removed = [], linked = [], rewired = [], flowChanged = [] } = diff ?? {};
+  const lists = [changed, removed, ...(type === 'flows' ? [linked, rewired] : [])];
   // A flow is among the changed ones when anything in it is.
-  const wholeFlows = new Set([...flowChanged, ...removed]);
-  const stops = (item: FlowItem) => items.has(item.id) || wholeFlows.has(item.z ?? '');
+  const stops = ({ id: own, z = '' }: FlowItem) =>
+    lists.some((list) => list.includes(own)) || flowChanged.includes(z) || removed.includes(z);
   const flows = config?.flows ?? [];
   const own = flows.find((item) => item.id === id);
   if (!own || !stops(own)) {
     return false;
   }
+  // What this deploy adds does not run yet.
   const hearing = flows.filter(
-    (item) => item.type === 'catch' && item.z === own.z && !item.d && isHeardBy(own, item),
+    (item) =>
+      item.type === 'catch' &&
+      item.z === own.z &&
+      !item.d &&
+      !added.includes(item.id) &&
+      isHeardBy(own, item, flows),
   );
   return hearing.length > 0 && hearing.every(stops);
 }
 
-function isHeardBy({ id, g }: FlowItem, { scope, g: group }: FlowItem): boolean {
-  return Array.isArray(scope) ? scope.includes(id) : scope !== 'group' || group === g;
+/** A group hears what is in the groups within it, too. */
+function isHeardBy(node: FlowItem, { scope, g: group }: FlowItem, flows: readonly FlowItem[]): boolean {
+  if (Array.isArray(scope)) {
+    return scope.includes(node.id);
+  }
+  if (scope !== 'group') {
+    return true;
+  }
+  const seen = new Set<string>();
+  for (let at = node.g; at !== undefined && !seen.has(at); ) {
+    if (at === group) {
+      return true;
+    }
+    seen.add(at);
+    const outer = at;
+    at = flows.find((item) => item.id === outer)?.g;
+  }
+  return group === undefined && node.g === undefined;
 }
 
 /** Calls back after every start and deploy. @returns stops it */

@@ -228,13 +228,14 @@ function register<Config extends NodeConfig, Credentials extends object>(
     let ignoreDeploys = (): void => {};
     if (user.opened.handle) {
       node.on('input', (msg, send, done) => user.opened.handle?.(msg, send, done));
-      ignoreDeploys = onStoppingUnheard(RED, node.id, () => {
-        const count = user.opened.running?.() ?? 0;
-        if (count > 0) {
-          // What is behind Catch nodes closes with them, so that nobody would hear of it.
-          node.warn(translate(RED, 'deploy.closed', { count }));
-        }
-      });
+      const count = () => user.opened.running?.() ?? 0;
+      ignoreDeploys = onStoppingUnheard(
+        RED,
+        node.id,
+        () => count() > 0,
+        // What is behind Catch nodes closes with them, so that nobody would hear of it.
+        () => node.warn(translate(RED, 'deploy.closed', { count: count() })),
+      );
     }
     // Node-RED counts the declared parameters of this listener.
     node.on('close', (removed: boolean, done: () => void) => {
