@@ -37,6 +37,7 @@ export class ForbiddenFilters {
   #hasTriedAll = false;
   /** A trial has cost the connection, and no later one has brought what else is wanted yet. */
   #mustServe = false;
+  #mustCount = false;
 
   /** Whether the filter ends connections, so that it must not be asked for now. */
   has(filter: string): boolean {
@@ -56,6 +57,14 @@ export class ForbiddenFilters {
   /** Whether a search goes on that is short enough to be done without the usual waits. */
   get isSearching(): boolean {
     return this.#searchLosses <= MAX_SEARCH_LOSSES;
+  }
+
+  /**
+   * Whether the next connection has to give everything back first: with what a session has kept, several subscriptions too
+   * many look like forbidden ones.
+   */
+  get mustCount(): boolean {
+    return this.#mustCount;
   }
 
   /**
@@ -166,6 +175,7 @@ export class ForbiddenFilters {
       }
     }
     this.#mustServe = false;
+    this.#mustCount = false;
     if (this.#granted.size > wanted.size) {
       for (const filter of [...this.#granted].filter((one) => !wanted.has(one))) {
         this.#granted.delete(filter);
@@ -176,6 +186,7 @@ export class ForbiddenFilters {
   /** The connection was a good one. */
   lasted(): void {
     this.#searchLosses = 0;
+    this.#mustCount = false;
   }
 
   /** The connection has ended for another reason. */
@@ -189,9 +200,10 @@ export class ForbiddenFilters {
   /**
    * A packet with these filters has ended the connection.
    * @param held how many subscriptions the broker had
+   * @param isCounted false: of them some came with the session, and may be of no use for telling the cause
    * @returns whether that was found to be the fault of one filter
    */
-  lost(filters: readonly string[], held: number): boolean {
+  lost(filters: readonly string[], held: number, isCounted = true): boolean {
     this.#searchLosses++;
     const [filter = ''] = filters;
     if (filter === this.#trial) {
@@ -218,7 +230,15 @@ export class ForbiddenFilters {
     this.#suspects.set(filter, losses);
     // A broker that has held more does not mean their number, and this one is known to end connections for a filter.
     const isCertain = this.#blocked.size > 0 && held < this.#mostHeld;
-    if (losses >= MIN_LOSSES || isCertain) {
+    const isEnough = losses >= MIN_LOSSES;
+    // A single one is found without that, and costs the others no report.
+    const isSecond = this.#blocked.size > this.#untested.size;
+    if (isEnough && isSecond && !isCounted && !isCertain) {
+      this.#mustCount = true;
+      return false;
+    }
+    if (isEnough || isCertain) {
+      this.#mustCount = false;
       this.#block(filter);
       this.#trialAt = Math.max(this.#trialAt, performance.now() + FIRST_TRIAL_MS);
       return true;
@@ -229,6 +249,7 @@ export class ForbiddenFilters {
   /** Those were too many, and nothing was wrong with any. */
   acquit(): void {
     this.#suspects.clear();
+    this.#mustCount = false;
   }
 
   #suspect(filter: string): void {

@@ -32,6 +32,8 @@ export interface Lesson {
   isSearch: boolean;
   /** One subscription was too many. */
   isQuota: boolean;
+  /** The filter that the broker was found not to take: it holds no subscription to it. */
+  untaken?: string;
 }
 
 const NOTHING: Lesson = { isSearch: false, isQuota: false };
@@ -138,15 +140,18 @@ export class LearnedLimits {
     return NOTHING;
   }
 
-  /** The broker, or the network, has ended the connection. */
-  lost(): Lesson {
+  /**
+   * The broker, or the network, has ended the connection.
+   * @param isCounted false: it may have begun with subscriptions that a session had kept
+   */
+  lost(isCounted = true): Lesson {
     const sent = this.#sent;
     this.#sent = undefined;
     if (!sent || performance.now() - sent.at > MAX_REFUSAL_MS) {
       return this.interrupted();
     }
     this.#sizes.lost(sent.filters);
-    return sent.isSubscribe ? this.#searched(sent) : this.interrupted();
+    return sent.isSubscribe ? this.#searched(sent, isCounted) : this.interrupted();
   }
 
   #turnOf(filter: string): Turn {
@@ -154,20 +159,21 @@ export class LearnedLimits {
     return this.#unanswered.has(filter) && (turn === 'granted' || turn === 'unknown') ? 'suspect' : turn;
   }
 
-  #searched({ filters, held }: Sent): Lesson {
+  #searched({ filters, held }: Sent, isCounted: boolean): Lesson {
     const [filter = ''] = filters;
     const isTrial = this.forbidden.turnOf(filter) === 'trial';
     if (filters.length > 1) {
       this.quota.lostSeveral(held);
     }
     const isQuota = filters.length === 1 && !isTrial && this.quota.lost(filter, held);
-    const isFound = this.forbidden.lost(filters, held);
+    const isFound = this.forbidden.lost(filters, held, isCounted);
     if (isQuota) {
       this.forbidden.acquit();
     }
     if (isQuota || isFound) {
       this.#sizes.recover();
     }
-    return { isSearch: this.forbidden.isSearching, isQuota };
+    const untaken = isQuota || isFound ? { untaken: filter } : {};
+    return { isSearch: this.forbidden.isSearching, isQuota, ...untaken };
   }
 }

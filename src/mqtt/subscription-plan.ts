@@ -22,6 +22,7 @@ export class SubscriptionPlan {
   /** Those that made room: when they are wanted again they come first. */
   readonly #madeRoom = new Set<string>();
   #mustMakeRoom = false;
+  #mustGiveAllBack = false;
   /** Flows are about to tell what they want: until then nothing that the broker may hold is given back. */
   isHolding = false;
 
@@ -52,11 +53,17 @@ export class SubscriptionPlan {
   settled(): void {
     this.#madeRoom.clear();
     this.#mustMakeRoom = false;
+    this.#mustGiveAllBack = false;
   }
 
   /** One that is not wanted any more is given back before the next ones are asked for: their number may be too high. */
   makeRoomFirst(): void {
     this.#mustMakeRoom = true;
+  }
+
+  /** Everything is given back before anything is asked for, so that it is known how many subscriptions there are. */
+  giveAllBackFirst(): void {
+    this.#mustGiveAllBack = true;
   }
 
   /**
@@ -68,6 +75,13 @@ export class SubscriptionPlan {
     const held = this.#held.all();
     const stale = [...held].filter((filter) => !this.#wanted.has(filter));
     const mayGiveBack = stale.length > 0 && !this.isHolding;
+    if (this.#mustGiveAllBack) {
+      this.#mustGiveAllBack = false;
+      const given = [...held].filter((filter) => !this.isHolding || this.#wanted.has(filter));
+      if (given.length > 0) {
+        return this.#giveBack(given);
+      }
+    }
     if (missing.length === 0) {
       return mayGiveBack ? { ...NOTHING, unsubscribe: stale } : undefined;
     }
@@ -92,6 +106,10 @@ export class SubscriptionPlan {
   #makeRoom(stale: readonly string[], count: number): Step {
     const given = stale.slice(0, Math.min(count, this.#swapped));
     this.#swapped *= 2;
+    return this.#giveBack(given);
+  }
+
+  #giveBack(given: string[]): Step {
     for (const filter of given) {
       this.#madeRoom.add(filter);
     }

@@ -42,6 +42,8 @@ export class Subscriptions {
   readonly #packets: SubscriptionPackets;
   readonly #loop: SyncLoop<SubscriptionTransport>;
   #isUnsubscribingStale = false;
+  /** Whether the connection has begun without subscriptions, as far as is known. */
+  #isCounted = true;
 
   /** @param backoff of refused filters */
   constructor(persistent: boolean, log: Logger, events: SubscriptionEvents, backoff?: Backoff) {
@@ -242,6 +244,10 @@ export class Subscriptions {
     this.#plan.startOver();
     this.#places.connected();
     this.#learned.connected(this.#wanted);
+    this.#isCounted = isNew || this.#learned.forbidden.mustCount;
+    if (!isNew && this.#isCounted) {
+      this.#plan.giveAllBackFirst();
+    }
     const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
     logBlocked(this.#log, blocked);
     this.#limit.connected();
@@ -258,12 +264,17 @@ export class Subscriptions {
     if (wasGood) {
       this.#learned.forbidden.lasted();
     }
-    const { isSearch, isQuota } = isUnrelated ? this.#learned.interrupted() : this.#learned.lost();
+    const { isSearch, isQuota, untaken } = isUnrelated
+      ? this.#learned.interrupted()
+      : this.#learned.lost(this.#isCounted);
     this.#refused.disconnected();
     this.#limit.disconnected();
     this.#plan.settled();
     this.#isUnsubscribingStale = false;
     this.#held.disconnected();
+    if (untaken !== undefined) {
+      this.#held.refused(untaken);
+    }
     if (isQuota) {
       this.#limit.tell();
     }

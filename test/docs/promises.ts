@@ -465,6 +465,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Where there is nothing else to subscribe, it is asked for a third time before.': {
       'mqtt/forbidding-brokers': 'delay the only filter by no more than a moment',
     },
+    'With *Keep reports while Node-RED is down* the session gives everything back before a second one counts so, which may be one too many for the broker; what is reported in this moment does not come.':
+      {
+        'mqtt/few-subscriptions':
+          'is found to be so with few connections: … for … gateways, … in the session',
+        'mqtt/forbidden-filters':
+          'are no second one that may be one too many beside what a session had kept, until that is given back',
+        'mqtt/subscription-plan':
+          'is to give everything back first, once, where it is to be known how many there are',
+      },
     'Then it counts as refused, and is tried again after 10 seconds, then 20, doubling to 5 minutes: one filter at a time, after all others, at the cost of one connection.':
       {
         'mqtt/forbidding-brokers': [
@@ -494,13 +503,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/forbidding-brokers': 'are not taken for a limit: all filters stay as they are',
         'mqtt/broker-limits': 'and … brings the responses of all gateways over one of them (MQTT …)',
       },
-    'However few it allows, about ten ended connections show it, but none with *Keep reports while Node-RED is down*: a session that is full grants nothing, and each filter beyond counts as forbidden.':
-      {
-        'mqtt/few-subscriptions': [
-          'is found to be so with few connections: … for … gateways',
-          'and ends the connection at a second one is found to be so: a request ends, and reports go on',
-        ],
-      },
+    'However few it allows, about ten ended connections show it.': {
+      'mqtt/few-subscriptions': [
+        'is found to be so with few connections: … for … gateways',
+        'is found to be so with few connections: … for … gateways, … in the session',
+        'and ends the connection at a second one is found to be so: a request ends, and reports go on',
+      ],
+    },
     'A refused one that finds no room beside those that it covers, or perhaps none, is asked for in place of one of them, once an hour at most.':
       {
         'mqtt/refused-wide': [

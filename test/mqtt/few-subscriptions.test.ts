@@ -22,6 +22,7 @@ const HOUR_MS = 3_600_000;
 const WIDE = 'mt/gateway/+/device/+/#';
 const gateway = (n: number) => `c${n.toString(16).padStart(11, '0')}`;
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
+const reportFilter = (n: number) => `mt/gateway/${gateway(n)}/device/+/#`;
 const of = (...numbers: number[]) => ({ ...ALL, gateways: numbers.map(gateway) });
 const { signal } = new AbortController();
 
@@ -323,6 +324,42 @@ describe('a broker that allows few subscriptions, and ends the connection at one
       await passTimeUntil(reached(session, 'connected'));
       const { length } = broker.connections;
       assert.ok(length <= 8, `${length} connections`);
+      mock.timers.tick(10 * MINUTE_MS);
+      await passRealTime();
+      assert.equal(broker.connections.length, length);
+    });
+  }
+});
+
+describe('a broker that keeps sessions, allows few subscriptions, and ends the connection at one more', () => {
+  const bench = useScriptedBroker();
+
+  beforeEach(() => mockTime());
+  afterEach(restoreTime);
+
+  for (const [max, count, kept] of [
+    [10, 30, 0],
+    [10, 30, 5],
+    [10, 30, 10],
+    [3, 12, 3],
+    [5, 7, 5],
+    [50, 100, 50],
+  ] as const) {
+    it(`is found to be so with few connections: ${max} for ${count} gateways, ${kept} in the session`, async () => {
+      const { broker } = bench;
+      const clientId = `mt-full-${process.pid}`;
+      const earlier = await connectAsync(broker.url, { clientId, clean: false });
+      for (const n of upTo(kept)) {
+        await earlier.subscribeAsync(reportFilter(n));
+      }
+      await earlier.endAsync();
+      Object.assign(broker.options, { maxSubscriptions: max, refusesBy: 'close' });
+      const session = bench.open({ keepalive: 0, clientId, persistent: true, protocolVersion: 4 });
+      session.subscribe(of(...upTo(count)), new Collector());
+      await passTimeUntil(broker.until(() => filtersOf(broker).join() === WIDE));
+      await passTimeUntil(reached(session, 'connected'));
+      const { length } = broker.connections;
+      assert.ok(length <= 10, `${length} connections`);
       mock.timers.tick(10 * MINUTE_MS);
       await passRealTime();
       assert.equal(broker.connections.length, length);

@@ -54,6 +54,30 @@ describe('the filters for which a broker ends the connection', () => {
     assert.deepEqual([blocked('a', 'b'), turns('a')], ['a', ['unknown']]);
   });
 
+  it('are no second one that may be one too many beside what a session had kept, until that is given back', () => {
+    const lose = (name: string, isCounted = false) => [filters.lost([name], 5, isCounted), filters.mustCount];
+    assert.deepEqual([lose('a'), lose('a'), blocked('a')], [[false, false], [true, false], 'a']);
+    assert.deepEqual([lose('b'), lose('b'), turns('b')], [[false, false], [false, true], ['doubted']]);
+    assert.deepEqual([lose('b', true), blocked('b')], [[true, false], 'b']);
+  });
+
+  it('need no such count where the broker has held more, or once everything was answered or the connection lasts', () => {
+    forbid('b');
+    const doubt = (name: string) => [1, 2].map(() => filters.lost([name], 5, false));
+    doubt('a');
+    settle('a');
+    assert.equal(filters.mustCount, false);
+    doubt('a');
+    assert.equal(filters.mustCount, true);
+    filters.lasted();
+    assert.equal(filters.mustCount, false);
+    doubt('a');
+    filters.acquit();
+    assert.equal(filters.mustCount, false);
+    filters.granted('x', 6);
+    assert.deepEqual([doubt('c')[0], filters.mustCount, blocked('b', 'c')], [true, false, 'bc']);
+  });
+
   it('are those with which alone one connection has ended where others are known, and the broker has held more', () => {
     filters.granted('x', 6);
     forbid('a');

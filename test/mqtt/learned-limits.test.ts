@@ -137,10 +137,24 @@ describe('what is learned of a broker', () => {
     learned.granted('good', 1, true);
     for (const isBlocked of [false, true]) {
       assert.deepEqual(send(['bad']), ['bad']);
-      assert.deepEqual(learned.lost(), SEARCHED);
+      assert.deepEqual(learned.lost(), isBlocked ? { ...SEARCHED, untaken: 'bad' } : SEARCHED);
       assert.equal(learned.forbidden.has('bad'), isBlocked);
     }
     assert.equal(learned.forbidden.has('good'), false);
+  });
+
+  it('is to be counted first, where a session may hold others, before a second filter ends the connection', () => {
+    for (const _ of [1, 2]) {
+      send(['first'], 5);
+      learned.lost(false);
+    }
+    assert.equal(learned.forbidden.has('first'), true);
+    for (const isCounted of [false, false, true]) {
+      assert.equal(learned.forbidden.has('bad'), false);
+      send(['bad'], 5);
+      learned.lost(isCounted);
+    }
+    assert.equal(learned.forbidden.has('bad'), true);
   });
 
   it('is nothing when the connection ends long after it was asked for something', () => {
@@ -148,12 +162,12 @@ describe('what is learned of a broker', () => {
       [5_001, false],
       [5_000, true],
     ] as const) {
-      for (let i = 0; i < 2; i++) {
+      const lessons = [1, 2].map(() => {
         send(['bad']);
         now += wait;
-        const lesson = learned.lost();
-        assert.deepEqual(lesson, isBlocked ? SEARCHED : NOTHING);
-      }
+        return learned.lost();
+      });
+      assert.deepEqual(lessons, isBlocked ? [SEARCHED, { ...SEARCHED, untaken: 'bad' }] : [NOTHING, NOTHING]);
       assert.equal(learned.forbidden.has('bad'), isBlocked);
     }
   });
@@ -215,7 +229,7 @@ describe('what is learned of a broker', () => {
       learned.answered();
       return lesson;
     });
-    assert.deepEqual(lessons, [SEARCHED, SEARCHED, { isSearch: true, isQuota: true }]);
+    assert.deepEqual(lessons, [SEARCHED, SEARCHED, { isSearch: true, isQuota: true, untaken: 'c' }]);
     assert.equal(learned.quota.max, 10);
     assert.equal(learned.forbidden.has('c'), false);
   });
