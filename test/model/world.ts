@@ -8,7 +8,7 @@ import type { ScriptedBroker } from '../scripted-broker/broker.ts';
 import type { ClientConnection } from '../scripted-broker/connection.ts';
 import type { Reply } from '../scripted-broker/options.ts';
 import { ALL, mqttSettings } from '../session.ts';
-import { arrive, FENCE, mayEnd } from './asking.ts';
+import { arrive, FENCES, mayEnd } from './asking.ts';
 import { type Place, reportPayload, reportTopic } from './field.ts';
 import { type Published, ReportLedger, Subscriber } from './reports.ts';
 import { RequestLedger } from './requests.ts';
@@ -163,7 +163,7 @@ export class World {
   refuse(isRefused: ((filter: string) => boolean) | undefined): void {
     this.isSteady = false;
     this.broker.options.refuses = (filter, clientId) => {
-      if (clientId !== this.clientId || filter.includes(FENCE) || !isRefused?.(filter)) {
+      if (clientId !== this.clientId || FENCES.some((one) => filter.includes(one)) || !isRefused?.(filter)) {
         return false;
       }
       this.refusedOn = this.connection;
