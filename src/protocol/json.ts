@@ -8,21 +8,28 @@ export const MAX_DEPTH_RECEIVED = 500;
 /** Of a report or a response over MQTT. They have some hundred bytes; to parse what is much larger takes seconds. */
 export const MAX_PAYLOAD_BYTES = 1_048_576;
 
-/** The value of a JSON text; undefined when it is none, or when it is nested so deep that no flow could handle it. */
-export function parseJson(text: string, maxDepth = MAX_DEPTH_RECEIVED): unknown {
+/** In place of an object that is nested so deep that no flow could handle it. */
+export const TOO_DEEP = Symbol('nested too deep');
+
+/** The value of a JSON text; undefined when it is none, or a list that is nested too deep. */
+export function parseReceived(text: string, maxDepth = MAX_DEPTH_RECEIVED): unknown {
   try {
     const value = JSON.parse(text) as unknown;
     // A short text cannot be nested too deep.
     const isShort = text.length <= 2 * maxDepth;
-    return isShort || !isNested(value) || isWithin(value, maxDepth) ? value : undefined;
+    if (isShort || !isNested(value) || isWithin(value, maxDepth)) {
+      return value;
+    }
+    return Array.isArray(value) ? undefined : TOO_DEEP;
   } catch {
     // Not JSON: undefined.
   }
 }
 
-/** Whether a text is that of an object, and only nested too deep for `parseJson`. */
-export function isTooDeep(text: string): boolean {
-  return parseJson(text) === undefined && isObject(parseJson(text, Number.POSITIVE_INFINITY));
+/** The value of a JSON text; undefined when it is none, or when it is nested so deep that no flow could handle it. */
+export function parseJson(text: string, maxDepth = MAX_DEPTH_RECEIVED): unknown {
+  const value = parseReceived(text, maxDepth);
+  return value === TOO_DEEP ? undefined : value;
 }
 
 /** Lists are long and most of their values are texts and numbers: those cost no call. */

@@ -6,7 +6,7 @@ import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { copyReport, type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
 import { badReport } from '../protocol/reports/report.ts';
-import { bodyOf, isTooLarge } from './message.ts';
+import { bodyOf, DeepText, isTooLarge } from './message.ts';
 
 export interface ReportListener {
   /** It reads a report at once, before a flow may change it, and keeps none: a copy would cost more than it does. */
@@ -198,6 +198,9 @@ export class Receivers {
     if (isTooLarge(payload)) {
       throw badReport('tooLarge', at, body);
     }
+    if (body instanceof DeepText) {
+      throw badReport(at.hasMacs ? 'tooDeep' : 'mac', at, body.text);
+    }
     return readReport(at, body, this.#catalogue, decode, retained);
   }
 
@@ -217,7 +220,8 @@ export class Receivers {
 
   #callErrorListener(listener: ReportListener, error: ServiceError, body: unknown, received: Unread): void {
     try {
-      listener.error(error, { topic: received.at.topic, payload: body }, received);
+      const shown = body instanceof DeepText ? body.text : body;
+      listener.error(error, { topic: received.at.topic, payload: shown }, received);
     } catch (fault) {
       this.failed(fault);
     }

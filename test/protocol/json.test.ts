@@ -6,9 +6,10 @@ import {
   copyJson,
   isJsonObject,
   isObject,
-  isTooDeep,
   jsonText,
   parseJson,
+  parseReceived,
+  TOO_DEEP,
 } from '../../src/protocol/json.ts';
 
 const nested = (open: string, close: string, levels: number, inside = ''): string =>
@@ -54,11 +55,11 @@ describe('a JSON text from outside', () => {
 
   it('is that of an object which is nested too deep', () => {
     for (const text of [nested('{"a":', '}', 501, '1'), `{"a":${nested('[', ']', 500)}}`]) {
-      assert.equal(isTooDeep(text), true);
+      assert.equal(parseReceived(text), TOO_DEEP);
     }
     const fine = [nested('{"a":', '}', 500, '1'), '{"a":1}'];
     for (const text of [...fine, nested('[', ']', 501), nested('{"a":', '}', 501), 'x', '"x"', 'null', '']) {
-      assert.equal(isTooDeep(text), false);
+      assert.notEqual(parseReceived(text), TOO_DEEP);
     }
   });
 });

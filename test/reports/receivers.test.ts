@@ -1,5 +1,6 @@
 // Who gets a report, in which form, and that what one does with it is no other one's problem.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { SILENT } from '../../src/log.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
 import { batteryOf } from '../../src/network/readings.ts';
@@ -63,6 +64,28 @@ describe('the receivers of a report', () => {
     payload: string | Buffer = BATTERY,
     { retained = false, isWanted = true } = {},
   ) => receivers.call(list, { at: at(), isWanted }, Buffer.from(payload as string), retained);
+
+  it('are told of one that cannot be read, which is parsed once however many they are', () => {
+    const deep = `${'{"a":'.repeat(501)}1${'}'.repeat(501)}`;
+    for (const [payload, message] of [
+      [deep, /deeper than 500 levels/],
+      [deep.slice(0, -1), /JSON object/],
+      ['[]', /JSON object/],
+    ] as const) {
+      const all = Array.from({ length: 5 }, () => taker());
+      const parse = mock.method(JSON, 'parse');
+      call(all, payload);
+      const { length } = parse.mock.calls;
+      parse.mock.restore();
+      assert.equal(length, 1);
+      for (const { failed, got } of all) {
+        const [{ code, message: text, payload: body } = {}] = failed;
+        assert.deepEqual([code, failed.length, got.length], ['BAD_REPORT', 1, 0]);
+        assert.match(String(text), message);
+        assert.deepEqual(body, payload === '[]' ? [] : payload);
+      }
+    }
+  });
 
   it('each get it in their form, and one of their own', () => {
     const all = [taker(), taker({ decode: false }), taker(), taker({ decode: false })];

@@ -2,7 +2,6 @@
 
 import { TopicCache } from '../../collections/topic-cache.ts';
 import type { Catalogue } from '../catalogue.ts';
-import { isTooDeep } from '../json.ts';
 import { isMac } from '../mac.ts';
 import { ownText } from '../text.ts';
 import {
@@ -140,7 +139,7 @@ export function readReport(
     throw badReport('mac', at, body);
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw badReport(typeof body === 'string' && isTooDeep(body) ? 'tooDeep' : 'notObject', at, body);
+    throw badReport('notObject', at, body);
   }
   const fields = body as Body;
   if (typeof fields.time !== 'string') {
