@@ -21,7 +21,7 @@ export class Hold {
       return;
     }
     this.#until = until;
-    this.#refusal = asked > MAX_RETRY_AFTER_MS ? response : undefined;
+    this.#refusal = asked > MAX_RETRY_AFTER_MS ? { ...response, isOfEarlier: true } : undefined;
   }
 
   isOn(now: number): boolean {

@@ -28,6 +28,8 @@ export interface HttpResponse {
   body: string;
   /** The body was longer than what is kept (16 MB of a 2xx response, 64 kB of any other) and ends there. */
   isCut: boolean;
+  /** It is that of an earlier call, because of which this one was not sent. */
+  isOfEarlier?: true;
 }
 
 /** The largest body of a successful response, bytes. */

@@ -52,8 +52,9 @@ export function retryDelay(
 /** For the text of an error: how long the service asked to wait, where no call waits for so long. */
 export function refusedWait(response: HttpResponse, now: number): Phrase | '' {
   const asked = retryAfter(response, now) ?? 0;
+  const key = response.isOfEarlier ? 'reason.heldBack' : 'reason.asksToWait';
   return REPEATABLE_STATUS.has(response.statusCode) && asked > MAX_RETRY_AFTER_MS
-    ? { key: 'reason.asksToWait', values: { wait: showDuration(1_000 * Math.ceil(asked / 1_000)) } }
+    ? { key, values: { wait: showDuration(1_000 * Math.ceil(asked / 1_000)) } }
     : '';
 }
 

@@ -2028,10 +2028,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'gets any number of calls through at a service that allows ten a second',
         ],
       },
-    'While it is longer than 2 minutes, all of these calls end at once as that one did; after 5 minutes the service is asked again, whatever it said.':
+    'While it is longer than 2 minutes, all of these calls end at once as that one did, with a text that says that they were not sent; after 5 minutes the service is asked again, whatever it said.':
       {
-        'rest/client':
+        'rest/client': [
           'does not ask again while Retry-After is longer than a call waits, and asks after 5 minutes whatever it was',
+          'says how long the service asked to wait where that is why a call ended, or was not sent',
+        ],
       },
     'At most 4 calls run at a time, the login among them.': {
       'rest/client': 'makes at most 4 calls at a time',

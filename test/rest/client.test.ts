@@ -621,6 +621,11 @@ describe('REST client', () => {
       assert.equal(server.calls.length, 1);
     });
 
+    const heldBack = (text: string | RegExp) =>
+      typeof text === 'string'
+        ? text.replace('asks to wait', 'not sent: an earlier call was asked to wait')
+        : new RegExp(text.source.replace('asks to wait', 'not sent: an earlier call was asked to wait'));
+
     it('says how long the service asked to wait where that is why a call ended, or was not sent', async () => {
       for (const [status, asked, body, text] of [
         [429, '600', '', 'status 429 (GET /api/v1/devices), asks to wait 600 s'],
@@ -631,9 +636,13 @@ describe('REST client', () => {
       ] as const) {
         const other = createClient(server.url, {}, createClock());
         server.answer = (_, response) => response.writeHead(status, { 'retry-after': asked }).end(body);
-        for (let call = 0; call < 2; call++) {
+        for (const isHeldBack of [false, true]) {
+          const { length } = server.calls;
           const { message } = await failure(other.send(LIST));
-          assert.ok(typeof text === 'string' ? message === text : text.test(message), message);
+          const wasSent = server.calls.length > length;
+          const expected = wasSent ? text : heldBack(text);
+          assert.ok(typeof expected === 'string' ? message === expected : expected.test(message), message);
+          assert.equal(wasSent, !(isHeldBack && Number(asked) > 120 && status !== 404));
         }
         await other.close();
       }
@@ -1154,7 +1163,10 @@ describe('REST client', () => {
         );
       }
       await other.close();
-      assert.equal(error.message, 'status 429 (GET /api/v1/devices), asks to wait 3600 s');
+      assert.equal(
+        error.message,
+        'status 429 (GET /api/v1/devices), not sent: an earlier call was asked to wait 3600 s',
+      );
       assert.equal(error.cause.body, '');
     });
 
