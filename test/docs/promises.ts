@@ -670,7 +670,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'So does a node whose Catch nodes are all closed with it by a smaller deploy, as Node-RED closes one whose scope is the changed node alone.':
       {
-        'nodes/lifecycle': 'tells … of what ends where its scope …',
+        'nodes/unheard': ['warns where a deploy of type … …', 'is heard where a deploy …'],
       },
     'A request that was already sent may still be carried out by the device.': 'about gateways and devices',
     'The service disconnects from the broker at once, whatever is still unacknowledged, so that in a shared group the others get what comes from then on.':

@@ -433,31 +433,6 @@ describeNodes('a service', (start) => {
     });
   }
 
-  for (const [title, scope, isHeard, added = []] of [
-    ['names the changed node alone', ['gone'], false],
-    ['names it alone, and the deploy adds one of its flow', ['gone'], false, ['added']],
-    ['names another node, too', ['gone', 'out'], true],
-    ['is its flow', null, true],
-  ] as [title: string, scope: string[] | null, isHeard: boolean, added?: string[]][]) {
-    it(`tells ${isHeard ? 'the Catch node' : 'the log'} of what ends where its scope ${title}`, async () => {
-      const flows = (name: string, more: string[] = []) => {
-        const nodes = flowAround(service(), { ...READ, id: 'gone', name }) as { id: string }[];
-        const all = nodes.map((node) => (node.id === 'catcher' ? { ...node, scope } : node));
-        const catcher = nodes.find(({ id }) => id === 'catcher');
-        return [...all, ...more.map((id) => ({ ...catcher, id }))];
-      };
-      const flow = await start(flows(''), { credentials });
-      await flow.statuses('gone').next(({ text }) => text === 'connected');
-      flow.send('gone', MESSAGES[READ.id] ?? {});
-      await broker.next('publish');
-      const warned: string[] = [];
-      mock.method(flow.node('gone'), 'warn', (text: string) => warned.push(text));
-      await flow.deploy(flows('changed', added), 'nodes', secrets());
-      const codes = flow.inbox('errors').all.map(({ error }) => error?.code);
-      assert.deepEqual([codes, warned.length], isHeard ? [['CLOSED'], 0] : [[], 1]);
-    });
-  }
-
   it('makes a client id of its node, the host and the user directory, the same after a restart', async () => {
     let userDir = '';
     const learn = ({ settings }: NodeAPI) => {

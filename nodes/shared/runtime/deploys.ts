@@ -12,9 +12,7 @@ type Stage = (typeof STAGES)[number];
 interface Replaced {
   type?: string;
   config?: { flows?: readonly FlowItem[] };
-  diff?: Partial<
-    Record<'added' | 'changed' | 'removed' | 'linked' | 'rewired' | 'flowChanged', readonly string[]>
-  >;
+  diff?: Partial<Record<'changed' | 'removed' | 'linked' | 'rewired' | 'flowChanged', readonly string[]>>;
 }
 
 interface FlowItem {
@@ -22,9 +20,10 @@ interface FlowItem {
   type: string;
   z?: string;
   g?: string;
-  d?: boolean;
   /** Of a Catch node: `null` for its flow, `group`, or the ids of nodes. */
   scope?: unknown;
+  /** Of a Catch node: only for errors that no other one has taken. */
+  uncaught?: boolean;
 }
 
 type Call = (replaced?: Replaced) => void;
@@ -56,54 +55,70 @@ export function onStoppingUnheard(
   hasNews: () => boolean,
   call: () => void,
 ): () => void {
-  return listen(RED, 'flows:stopping', (stopping) => {
-    if (hasNews() && (stopping?.type === 'full' || isStoppedUnheard(stopping, id))) {
-      call();
+  // When flows stop, Node-RED has the new ones already.
+  let running: readonly FlowItem[] = [];
+  const stops = [
+    listen(RED, 'flows:started', (started) => {
+      running = started?.config?.flows ?? [];
+    }),
+    listen(RED, 'flows:stopping', (stopping) => {
+      if (hasNews() && (stopping?.type === 'full' || isStoppedUnheard(RED, running, stopping, id))) {
+        call();
+      }
+    }),
+  ];
+  return () => {
+    for (const stop of stops) {
+      stop();
     }
-  });
+  };
 }
 
-function isStoppedUnheard({ type, config, diff }: Replaced = {}, id: string): boolean {
-  const { added = [], changed = [], removed = [], linked = [], rewired = [], flowChanged = [] } = diff ?? {};
+function isStoppedUnheard(
+  RED: NodeAPI,
+  running: readonly FlowItem[],
+  { type, diff }: Replaced = {},
+  id: string,
+): boolean {
+  const { changed = [], removed = [], linked = [], rewired = [], flowChanged = [] } = diff ?? {};
   const lists = [changed, removed, ...(type === 'flows' ? [linked, rewired] : [])];
   // A flow is among the changed ones when anything in it is.
   const stops = ({ id: own, z = '' }: FlowItem) =>
     lists.some((list) => list.includes(own)) || flowChanged.includes(z) || removed.includes(z);
-  const flows = config?.flows ?? [];
-  const own = flows.find((item) => item.id === id);
+  const own = running.find((item) => item.id === id);
   if (!own || !stops(own)) {
     return false;
   }
-  // What this deploy adds does not run yet.
-  const hearing = flows.filter(
-    (item) =>
-      item.type === 'catch' &&
-      item.z === own.z &&
-      !item.d &&
-      !added.includes(item.id) &&
-      isHeardBy(own, item, flows),
+  // One that is disabled does not run.
+  const catching = running.filter(
+    (item) => item.type === 'catch' && item.z === own.z && RED.nodes.getNode(item.id),
   );
+  const hearing = hearingOf(own, catching, running);
   return hearing.length > 0 && hearing.every(stops);
 }
 
-/** A group hears what is in the groups within it, too. */
-function isHeardBy(node: FlowItem, { scope, g: group }: FlowItem, flows: readonly FlowItem[]): boolean {
-  if (Array.isArray(scope)) {
-    return scope.includes(node.id);
+/**
+ * Which Catch nodes Node-RED gives an error of a node: the nearest first, by the groups in between. One for errors that
+ * others have not caught is left out where another kind comes first; where it comes first itself, all hear.
+ */
+function hearingOf(
+  node: FlowItem,
+  catching: readonly FlowItem[],
+  flows: readonly FlowItem[],
+): readonly FlowItem[] {
+  const groups: unknown[] = [];
+  const groupOf = ({ g }: FlowItem) => flows.find((item) => item.id === g);
+  for (let at = groupOf(node); at && !groups.includes(at.id); at = groupOf(at)) {
+    groups.push(at.id);
   }
-  if (scope !== 'group') {
-    return true;
-  }
-  const seen = new Set<string>();
-  for (let at = node.g; at !== undefined && !seen.has(at); ) {
-    if (at === group) {
-      return true;
-    }
-    seen.add(at);
-    const outer = at;
-    at = flows.find((item) => item.id === outer)?.g;
-  }
-  return group === undefined && node.g === undefined;
+  const covering = catching.filter(({ scope, g }) =>
+    Array.isArray(scope) ? scope.includes(node.id) : scope !== 'group' || !g || groups.includes(g),
+  );
+  const nearest = (all: readonly FlowItem[]) =>
+    Math.min(...all.map(({ g }) => (groups.includes(g) ? groups.indexOf(g) : groups.length)));
+  const first = covering.filter(({ uncaught }) => !uncaught);
+  const others = covering.filter(({ uncaught }) => uncaught);
+  return nearest(first) > nearest(others) ? covering : first;
 }
 
 /** Calls back after every start and deploy. @returns stops it */
