@@ -668,9 +668,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/lifecycle': 'tells … of the messages that a deploy of type … ends',
       },
-    'So does a node whose Catch nodes are all closed with it by a smaller deploy, as Node-RED closes one whose scope is the changed node alone.':
+    'So does a node whose Catch nodes are all closed with it by a smaller deploy, as Node-RED closes one whose scope is the changed node alone, or one in the same instance of a subflow.':
       {
-        'nodes/unheard': ['warns where a deploy of type … …', 'is heard where a deploy …'],
+        'nodes/unheard': [
+          'warns where a deploy of type … …',
+          'is heard where a deploy …',
+          '… in a subflow where a deploy …',
+        ],
       },
     'A request that was already sent may still be carried out by the device.': 'about gateways and devices',
     'The service disconnects from the broker at once, whatever is still unacknowledged, so that in a shared group the others get what comes from then on.':

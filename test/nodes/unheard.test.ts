@@ -82,6 +82,39 @@ const HEARD: Record<string, [before: Edits, deploy: Edits]> = {
   ],
 };
 
+/** The node stands in a subflow, in an instance `inst` of it, or in that of another subflow. */
+const SUBFLOW = {
+  sub: { type: 'subflow', name: 'Inner', in: [], out: [] },
+  gone: { z: 'sub' },
+  inst: { z: 'f', x: 1, y: 1, type: 'subflow:sub', wires: [] },
+};
+const NESTED = {
+  ...SUBFLOW,
+  outer: { type: 'subflow', name: 'Outer', in: [], out: [] },
+  deep: { ...SUBFLOW.inst, z: 'outer' },
+  inst: { ...SUBFLOW.inst, type: 'subflow:outer' },
+};
+const INSIDE = { ...CATCH, z: 'sub', wires: [] };
+
+const IN_SUBFLOWS: Record<string, [isWarned: boolean, before: Edits, deploy: Edits, id?: string]> = {
+  'changes it, with a Catch node in there': [true, { ...SUBFLOW, inside: INSIDE }, CHANGED],
+  'removes the instance, with a Catch node in there': [true, { ...SUBFLOW, inside: INSIDE }, { inst: null }],
+  'changes it, with a Catch node beside the instance': [false, SUBFLOW, CHANGED],
+  'changes it, with a Catch node in there that is disabled': [
+    false,
+    { ...SUBFLOW, inside: { ...INSIDE, d: true } },
+    CHANGED,
+  ],
+  'changes it and removes the Catch node beside the instance': [true, SUBFLOW, { ...CHANGED, catcher: null }],
+  'changes it two subflows deep, with a Catch node in the outer one': [
+    true,
+    { ...NESTED, inside: { ...INSIDE, z: 'outer' } },
+    CHANGED,
+    'inst-deep-gone',
+  ],
+  'changes it two subflows deep, with a Catch node on the tab': [false, NESTED, CHANGED, 'inst-deep-gone'],
+};
+
 /** No Catch node is there for the node, so that Node-RED writes the error to the log. */
 const LOGGED: Record<string, [before: Edits, deploy: Edits]> = {
   'enables a Catch node': [{ catcher: { d: true } }, { ...CHANGED, catcher: { d: false } }],
@@ -110,18 +143,18 @@ describeNodes('what a deploy ends', (start) => {
     return [...byId.values()];
   };
 
-  async function outcomeOf(type: 'nodes' | 'flows', before: Edits, deploy: Edits) {
+  async function outcomeOf(type: 'nodes' | 'flows', before: Edits, deploy: Edits, id = 'gone') {
     const service = { id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url, names: false };
     const credentials = () => ({ svc: { username: 'anna', password: 'secret' } });
     const nodes = edited(flowAround(service, READ), before);
     // What starts Node-RED takes one Catch node only.
     const flow = await start(flowAround(service), { credentials: credentials() });
     await flow.deploy(nodes, 'full', credentials());
-    await flow.statuses('gone').next(({ text }) => text === 'connected');
-    flow.send('gone', { gateway: G, device: D });
+    await flow.statuses(id).next(({ text }) => text === 'connected');
+    flow.send(id, { gateway: G, device: D });
     await broker.next('publish');
     let warned = 0;
-    mock.method(flow.node('gone'), 'warn', () => warned++);
+    mock.method(flow.node(id), 'warn', () => warned++);
     await flow.deploy(edited(nodes, deploy), type, credentials());
     return { heard: flow.inbox('errors').all.map(({ error }) => error?.code), warned };
   }
@@ -136,6 +169,12 @@ describeNodes('what a deploy ends', (start) => {
   for (const [what, [before, deploy]] of Object.entries(HEARD)) {
     it(`is heard where a deploy ${what}`, async () => {
       assert.deepEqual(await outcomeOf('nodes', before, deploy), { heard: ['CLOSED'], warned: 0 });
+    });
+  }
+  for (const [what, [isWarned, before, deploy, id = 'inst-gone']] of Object.entries(IN_SUBFLOWS)) {
+    it(`${isWarned ? 'warns' : 'is heard'} in a subflow where a deploy ${what}`, async () => {
+      const outcome = isWarned ? { heard: [], warned: 1 } : { heard: ['CLOSED'], warned: 0 };
+      assert.deepEqual(await outcomeOf('nodes', before, deploy, id), outcome);
     });
   }
   for (const [what, [before, deploy]] of Object.entries(LOGGED)) {

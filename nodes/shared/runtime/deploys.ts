@@ -85,16 +85,40 @@ function isStoppedUnheard(
   // A flow is among the changed ones when anything in it is.
   const stops = ({ id: own, z = '' }: FlowItem) =>
     lists.some((list) => list.includes(own)) || flowChanged.includes(z) || removed.includes(z);
-  const own = running.find((item) => item.id === id);
-  if (!own || !stops(own)) {
+  const path = pathOf(running, id);
+  if (!path[0] || !stops(path[0])) {
     return false;
   }
-  // One that is disabled does not run.
-  const catching = running.filter(
-    (item) => item.type === 'catch' && item.z === own.z && RED.nodes.getNode(item.id),
-  );
-  const hearing = hearingOf(own, catching, running);
-  return hearing.length > 0 && hearing.every(stops);
+  // What no Catch node in a subflow hears goes to those beside its instance, as an error of that.
+  for (const [depth, at] of [...path.entries()].reverse()) {
+    // One that is disabled does not run.
+    const runs = (item: FlowItem) =>
+      RED.nodes.getNode([...path.slice(0, depth), item].map((part) => part.id).join('-'));
+    const catching = running.filter((item) => item.type === 'catch' && item.z === at.z && runs(item));
+    const hearing = hearingOf(at, catching, running);
+    if (hearing.length > 0) {
+      // An instance closes as a whole.
+      return depth > 0 || hearing.every(stops);
+    }
+  }
+  return false;
+}
+
+/** A node as it stands in the flows, behind the instances of subflows that it is in. */
+function pathOf(flows: readonly FlowItem[], id: string): FlowItem[] {
+  const find = (wanted: string) => flows.find((item) => item.id === wanted);
+  const own = find(id);
+  if (own) {
+    return [own];
+  }
+  for (const { index } of id.matchAll(/-/g)) {
+    const instance = find(id.slice(0, index));
+    const rest = instance?.type.startsWith('subflow:') ? pathOf(flows, id.slice(index + 1)) : [];
+    if (instance && rest.length > 0) {
+      return [instance, ...rest];
+    }
+  }
+  return [];
 }
 
 /**
