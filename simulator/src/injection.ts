@@ -1,6 +1,6 @@
 // A report that somebody wants to be published now: what is left out is filled in as a gateway would send it.
 import { type Device, type Fleet, type Gateway, nextSeq } from './fleet.ts';
-import { InputError } from './input-error.ts';
+import { GatewayAwayError, InputError } from './input-error.ts';
 import { findDevice, readGateway, readMac } from './steering-fields.ts';
 import { rowOfId, rowOfName } from './wire.ts';
 
@@ -77,7 +77,7 @@ function placeOf(fleet: Fleet, given: Fields): { gateway: Gateway; mac: string; 
     throw new InputError('gateway', given.gateway, 'no gateway is simulated');
   }
   if (!gateway.online) {
-    throw new InputError('gateway', gateway.mac, 'the gateway is away');
+    throw new GatewayAwayError(gateway.mac);
   }
   return { gateway, mac, device };
 }

@@ -1,4 +1,4 @@
-// What is wrong with an input, in the shape that Catch nodes pass on.
+// What is wrong with an input, in the shape that Catch nodes pass on, or why it cannot be carried out now.
 
 const MAX_SHOWN_LENGTH = 80;
 
@@ -20,6 +20,15 @@ export class InputError extends Error {
   /** What Node-RED shows, without the name of the class. */
   override toString(): string {
     return this.message;
+  }
+}
+
+/** Nothing is wrong with the input, but a gateway that is away publishes nothing. */
+export class GatewayAwayError extends Error {
+  override readonly name = 'GatewayAwayError';
+
+  constructor(gateway: string) {
+    super(`gateway ${gateway} is away`);
   }
 }
 

@@ -1,9 +1,11 @@
 // The gateways' side of the broker: each gateway has a connection of its own, publishes reports and answers requests.
+
 import { setMaxListeners } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keptBody, parseBody } from './bodies.ts';
 import type { Fleet, Gateway } from './fleet.ts';
 import type { GatewayLink, OpenLink } from './gateway-link.ts';
+import { GatewayAwayError } from './input-error.ts';
 import type { OperationRequest } from './operations.ts';
 import { between, type Random } from './random.ts';
 import { isObject } from './steering-fields.ts';
@@ -149,7 +151,7 @@ export class Network {
   async publish(gateway: Gateway, topic: string, payload: string | Buffer, retain = false): Promise<void> {
     const link = this.#links.get(gateway.mac);
     if (!link) {
-      throw new Error(`gateway ${gateway.mac} is away`);
+      throw new GatewayAwayError(gateway.mac);
     }
     await (await link).publish(topic, payload, retain);
   }

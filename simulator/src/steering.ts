@@ -1,7 +1,7 @@
 // What a user's flow may do with the simulated network: one object per action, checked before anything is done.
 import type { Device, Fleet, Gateway } from './fleet.ts';
 import { type Injection, readInjection } from './injection.ts';
-import { InputError } from './input-error.ts';
+import { GatewayAwayError, InputError } from './input-error.ts';
 import { isObject, readDevice, readGateway } from './steering-fields.ts';
 import { rowOfId, rowOfName } from './wire.ts';
 
@@ -52,7 +52,7 @@ const BY_FIELD: Record<string, Action> = {
   },
 };
 
-/** Carries out what an object asks for by one of the fields above; rejects with an `InputError` for anything else. */
+/** Carries out what an object asks for by one of the fields above; rejects with an `InputError` for anything else, or a `GatewayAwayError`. */
 export async function steer(actions: Actions, payload: unknown): Promise<void> {
   await readAction(actions, payload)();
 }
@@ -62,7 +62,7 @@ function readAction(actions: Actions, payload: unknown): ReturnType<Action> {
     return actionOf(payload)(actions, payload as Record<string, unknown>);
   } catch (error) {
     // Code of a flow can throw when it is read, and there is what no JSON can carry.
-    throw error instanceof InputError
+    throw error instanceof InputError || error instanceof GatewayAwayError
       ? error
       : new InputError('payload', undefined, 'cannot be read as JSON');
   }

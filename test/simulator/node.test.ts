@@ -176,10 +176,12 @@ for (const version of VERSIONS) {
       });
     }
 
-    it('shows that a gateway is away', async () => {
+    it('shows that a gateway is away, and says so where a report of it is asked for', async () => {
       await run();
       red.send('steer', { payload: { gateway: 'c0141f68fc3d', away: true } });
       await red.status('simulator', ({ text }) => String(text).includes('4 of 5 gateways'));
+      red.send('steer', { payload: { kind: 'heartbeat', gateway: 'c0141f68fc3d' } });
+      assert.equal((await red.caught('simulator')).code, 'NOT_CONNECTED');
     });
 
     it('says which port is in use, and starts when it is free', async () => {

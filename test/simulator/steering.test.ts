@@ -372,7 +372,10 @@ describe('the simulator as a test bench', () => {
   it('says that a gateway is away instead of publishing for it', async () => {
     const gateway = service.gateways[1]!.mac;
     await service.steer({ gateway, away: true });
-    assert.match((await refusal({ kind: 'heartbeat', gateway })).message, /away/);
+    await assert.rejects(service.steer({ kind: 'heartbeat', gateway }), {
+      name: 'GatewayAwayError',
+      message: `gateway ${gateway} is away`,
+    });
     await service.steer({ gateway, away: false });
   });
 });
