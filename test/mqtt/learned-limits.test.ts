@@ -155,6 +155,11 @@ describe('what is learned of a broker', () => {
       learned.lost(isCounted);
     }
     assert.equal(learned.forbidden.has('bad'), true);
+    for (const _ of [1, 2]) {
+      send(['third'], 5);
+      learned.lost();
+    }
+    assert.equal(learned.forbidden.has('third'), true);
   });
 
   it('is nothing when the connection ends long after it was asked for something', () => {
