@@ -107,7 +107,8 @@ export class WaitingNodes {
       this.#list.append(element('li', '', say('waitingMore', { count: waiting.length - rows.length })));
     }
     this.#list.find(`[data-node="${focused}"]`).trigger('focus');
-    $(this.element).toggle(waiting.length > 0);
+    // Not `toggle`: what the style sheet hides beside a chosen device stays hidden.
+    $(this.element).css('display', waiting.length > 0 ? '' : 'none');
   }
 }
 
