@@ -1,7 +1,7 @@
 // Shows in the open mt-device-watch panel what its deployed node watches, and what is active now.
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { askService } from '../shared/editor/ask-service.ts';
-import { conditionText, element, isOn, numberText, text } from '../shared/editor/panel.ts';
+import { element, isOn, numberText, sidebarText, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 
 const REFRESH_INTERVAL_MS = 2_000;
@@ -88,7 +88,7 @@ function table(node: EditorNode, rows: readonly ActiveRow[]): JQuery {
   for (const { condition = '', device = '', deviceName = device, gateway = '', since = '', value } of rows) {
     const line = element('tr', '').appendTo(body);
     element('td', '', deviceName).attr('title', `${device} · ${gateway}`).appendTo(line);
-    element('td', '', conditionText(condition)).appendTo(line);
+    element('td', '', sidebarText(`conditions.${condition}`)).appendTo(line);
     element('td', '', valueText(node, condition, value)).appendTo(line);
     element('td', '', new Date(since).toLocaleString()).appendTo(line);
   }

@@ -5,6 +5,8 @@ import { bareNodes, serviceNode } from './flow.ts';
 import { useSite } from './site.ts';
 
 const GATEWAYS = 60;
+/** The device list has it, and says that it is connected. */
+const UNHEARD = 'c0ffee000001';
 
 describe('the pickers', function () {
   this.timeout(60_000);
@@ -21,6 +23,7 @@ describe('the pickers', function () {
         friendlyName: 'Meeting room 2.14',
         labels: ['spare-desk'],
       });
+      devices.push({ ...devices[0]!, id: `bmac-${UNHEARD}`, friendlyName: 'Lift shaft', labels: [] });
     },
     async deploy({ service, red }) {
       const nodes = bareNodes().map((node) =>
@@ -90,6 +93,25 @@ describe('the pickers', function () {
       .filter({ hasText: heard.at(-1)! })
       .first()
       .waitFor();
+  });
+
+  it('have a green dot for a gateway that was heard, and say of one that was not that only the list has it', async () => {
+    const { page } = editor;
+    const link = choices().first().locator('.mt-gateway-link');
+    const below = page.locator('.form-row:has(#node-input-gateway) .mt-gateway-hint');
+    const words = { [service.demo.gateway]: 'connected', [UNHEARD]: 'connected · never heard' };
+    await editor.edit('mt-gw-read');
+    for (const [mac, shown] of Object.entries(words)) {
+      await openAt('gateway');
+      await editor.typed('gateway').fill(mac);
+      await choices().filter({ hasText: mac }).and(choices().first()).waitFor();
+      await link.waitFor();
+      assert.equal(await link.innerText(), shown);
+      assert.equal(await page.locator('.mt-gateway-choice .mt-gateway-on').count(), mac === UNHEARD ? 0 : 1);
+      await choices().first().click();
+      const named = service.devices.find(({ id }) => id.endsWith(mac))?.friendlyName;
+      await below.filter({ hasText: new RegExp(`^${named} · ${shown}$`) }).waitFor();
+    }
   });
 
   it('keep what the arrow keys have marked when the rest of the list comes', async () => {

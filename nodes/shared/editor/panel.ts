@@ -14,9 +14,8 @@ export const withoutTags = (words: string): string => words.replaceAll('<', '<\u
 export const text = (key: string, values?: Record<string, unknown>): string =>
   withoutTags(RED._(`${CATALOGUE}editor.${key}`, values));
 
-/** What is wrong with a gateway or device that needs somebody, as the sidebar says it. */
-export const conditionText = (condition: string): string =>
-  withoutTags(RED._(`${CATALOGUE}sidebar.conditions.${condition}`));
+/** What the sidebar says, too. */
+export const sidebarText = (key: string): string => withoutTags(RED._(`${CATALOGUE}sidebar.${key}`));
 
 /** What a setting is called in the panels, and in errors. */
 export const captionOf = (setting: string): string => withoutTags(RED._(`${CATALOGUE}field.${setting}`));

@@ -1,5 +1,5 @@
 // How the choices of a picker look, and where their list stands.
-import { element, text } from './panel.ts';
+import { element, sidebarText, text } from './panel.ts';
 
 export interface Choice {
   value: string;
@@ -7,12 +7,20 @@ export interface Choice {
   detail?: string;
   /** Shown as words beside a coloured dot. */
   connected?: boolean;
+  /** So says only the device list: the dot is for what was heard. */
+  isUnheard?: boolean;
   tags?: readonly string[];
   /** The last value that was heard. */
   last?: string;
   /** What was typed, as it is. */
   isTyped?: boolean;
 }
+
+/** What the device list says of a device, and whether that is all there is. */
+export const linkText = (connected = false, isUnheard = false): string =>
+  [text(connected ? 'picker.connected' : 'picker.notConnected'), isUnheard && sidebarText('never')]
+    .filter(Boolean)
+    .join(' · ');
 
 /** One choice as a row of the list. */
 export function choiceRow(choice: Choice, id: string): JQuery {
@@ -24,11 +32,11 @@ export function choiceRow(choice: Choice, id: string): JQuery {
     element('span', 'mt-gateway-choice-last', choice.last).appendTo(head);
   }
   if (choice.connected !== undefined) {
-    const words = text(choice.connected ? 'picker.connected' : 'picker.notConnected');
+    const isOn = choice.connected && !choice.isUnheard;
     element(
       'span',
-      `mt-gateway-link ${choice.connected ? 'mt-gateway-on' : 'mt-gateway-off'}`,
-      words,
+      `mt-gateway-link ${isOn ? 'mt-gateway-on' : 'mt-gateway-off'}`,
+      linkText(choice.connected, choice.isUnheard),
     ).appendTo(head);
   }
   const foot = element('div', 'mt-gateway-choice-foot').appendTo(line);

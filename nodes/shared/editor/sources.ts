@@ -5,7 +5,7 @@ import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasEnv } from '../defaults.ts';
 import { field, numberText, text, whyDisabled } from './panel.ts';
 import type { Found } from './picker.ts';
-import type { Choice } from './picker-list.ts';
+import { type Choice, linkText } from './picker-list.ts';
 import { type RequestFailure, requestService } from './service-request.ts';
 
 /** What is asked of the runtime, so that it can be put in order here; no more than it answers with. */
@@ -176,9 +176,11 @@ export async function searchGateways(q: string): Promise<Found> {
   const known = new Map((typeof rows === 'string' ? [] : rows).map((row) => [row.value, row]));
   const first = reported.filter((row) => known.has(row.value) || isFound(row, q));
   const devices = new Set((typeof below === 'string' ? [] : below).map(({ value }) => value));
+  const others = typeof rows === 'string' ? [] : rows.filter(({ value }) => !devices.has(value));
+  const isUnheard = reported.length < MAX_FETCHED;
   return inOrder(
     first.map((row) => known.get(row.value) ?? row),
-    typeof rows === 'string' ? rows : rows.filter(({ value }) => !devices.has(value)),
+    typeof rows === 'string' ? rows : others.map((row) => ({ ...row, isUnheard })),
   );
 }
 
@@ -297,8 +299,21 @@ export const nameOfDevice = async (value: string): Promise<string> => (await lis
 /** The name of a MAC address or REST id, whether it is connected, and how it was heard; empty when nothing is known. */
 export async function describeDevice(value: string): Promise<string> {
   const [device, heardWords] = await Promise.all([listedDevice(value), describeHeard(value)]);
-  const state = device && text(device.connected ? 'picker.connected' : 'picker.notConnected');
+  const state = device && linkText(device.connected, heardWords === '' && (await isUnheard(value)));
   return [device?.name, state, heardWords].filter(Boolean).join(' · ');
+}
+
+/** Whether reports have shown nothing of a MAC address, as far as that is known. */
+async function isUnheard(value: string): Promise<boolean> {
+  const device = parseMac(value);
+  if (device === undefined) {
+    return false;
+  }
+  const rows = await Promise.all([
+    fetchRows('seen', { what: 'gateways', q: device }),
+    fetchRows('seen', { what: 'devices', device }),
+  ]);
+  return rows.every((found) => found.length === 0);
 }
 
 /** Its last signal and battery; empty where none was heard. */
