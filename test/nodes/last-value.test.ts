@@ -115,6 +115,32 @@ describeNodes('last-value', (start) => {
     );
   });
 
+  it('shows in its panel what the variables of its flow and group let through at another service, too', async () => {
+    const label = box.devices.find(({ id }) => id.endsWith(gateway))!.labels[0];
+    const env = (name: string) => [{ name, type: 'str', value: label }];
+    const [tab, ...rest] = flowOf(
+      {},
+      { id: 'n', type: 'mt-last-value', g: 'g' },
+      { id: 'g', type: 'group', nodes: ['n'], env: env('MT_ROOM') },
+      serviceNode(box, { id: 'another' }),
+    );
+    const flow = await start([{ ...tab, env: env('MT_FLOOR') }, ...rest], {
+      credentials: { ...secrets(), another: secrets().svc },
+    });
+    await subscribed(box);
+    for (const [node, variable] of [
+      ['n', 'MT_ROOM'],
+      ['n', 'MT_FLOOR'],
+      ['not deployed', 'MT_FLOOR'],
+    ]) {
+      const asked = { node, z: 'f', select: 'all', labels: [`\${${variable}}`] };
+      for (const service of ['svc', 'another']) {
+        const { body } = await flow.post(`/mt-service/${service}/last-values`, asked);
+        assert.equal((body as { message?: string }).message, undefined, `${node}: ${variable}`);
+      }
+    }
+  });
+
   it('gives null, and nothing of another message, where nothing is known', async () => {
     const flow = await run();
     const others = { age: 7, source: 'x', report: {}, response: {} };

@@ -6,7 +6,7 @@ import { invalidInput, ServiceError } from '../../../src/index.ts';
 import { asText, pickKnown } from '../defaults.ts';
 import { mayDeploy } from './admin.ts';
 import { type Filled, fillEnv, namesVariable, savedNode } from './env.ts';
-import type { ServiceNode } from './services.ts';
+import { findForEditor, type ServiceNode } from './services.ts';
 
 type PanelProperties = Record<string, unknown>;
 
@@ -35,7 +35,7 @@ export async function readPanel(
   if (!isOpen) {
     checkDeployed(RED, service, typed, withVariables, place.node);
   }
-  const node = environmentOf(service, isOpen ? place : { node: place.node });
+  const node = environmentOf(RED, service, isOpen ? place : { node: place.node });
   return { typed, filled: fillEnv(RED, node, typed, () => typed) };
 }
 
@@ -50,25 +50,31 @@ function checkDeployed(
   const deployed = savedNode(RED, { id: node });
   const isForeign = (name: string) => !isDeepStrictEqual(typed[name], deployed[name]);
   const foreign = withVariables.find((property) => isForeign(property) || isForeign(`${property}Type`));
-  if (foreign !== undefined || !findUser(service, node)) {
+  if (foreign !== undefined || !findUser(usersOf(service), node)) {
     throw invalidInput(foreign ?? withVariables[0]!, undefined, 'mayNotFill');
   }
 }
 
-/** A node that has the environment which the panel's node will have: itself, an instance of it, or a neighbour. */
-function environmentOf(service: ServiceNode, { node: id, z }: PanelProperties): Node {
-  const users = Object.values(service.users);
-  return findUser(service, id) ?? users.find((user) => user.z !== undefined && user.z === z) ?? service;
+/**
+ * A node that has the environment which the panel's node will have: itself, an instance of it, or a neighbour. It may be
+ * deployed with another service than the one that is chosen now.
+ */
+function environmentOf(RED: NodeAPI, service: ServiceNode, { node: id, z }: PanelProperties): Node {
+  const users = usersOf(service);
+  RED.nodes.eachNode((other) => {
+    users.push(...(other.type === 'mt-service' ? usersOf(findForEditor(RED, other.id)) : []));
+  });
+  return findUser(users, id) ?? users.find((user) => user.z !== undefined && user.z === z) ?? service;
 }
 
-/** The node that runs with this service, or an instance of it. */
-function findUser(service: ServiceNode, id: unknown): Node | undefined {
-  const users = Object.values(service.users) as (Node & { _alias?: string })[];
-  return (
-    users.find((user) => user.id === id) ??
-    users.find((user) => user._alias !== undefined && user._alias === id)
-  );
-}
+type User = Node & { _alias?: string };
+
+const usersOf = (service: ServiceNode | undefined): User[] => Object.values(service?.users ?? {});
+
+/** The node among them, or an instance of it. */
+const findUser = (users: readonly User[], id: unknown): User | undefined =>
+  users.find((user) => user.id === id) ??
+  users.find((user) => user._alias !== undefined && user._alias === id);
 
 /** A user who may only read does not see the server's environment: an error shows the variable, not its value. */
 export async function hideValues<T>(typed: PanelProperties, run: () => T | Promise<T>): Promise<T> {
