@@ -957,7 +957,8 @@ describe('the panels in the editor', function () {
   it('shows nothing of one node below the fields of another that is opened before the answer has come', async () => {
     const { page } = editor;
     const one = { id: 'one', type: 'mt-gw-read', service: 'service', x: 500, y: 60, wires: [[]] };
-    const fixed = { gatewayType: 'str', identifier: 'temperature', identifierType: 'str' };
+    const given = { gatewayType: 'str', device: '', deviceType: 'str' };
+    const fixed = { ...given, identifier: 'temperature', identifierType: 'str' };
     const { mac } = service.gateways[0]!;
     await red.deploy([serviceNode(service), ...bareNodes(), { ...one, ...fixed, gateway: mac }]);
     await editor.takeFlows();

@@ -281,6 +281,12 @@ describe('the pickers', function () {
     await openAt('identifier');
     await choices().filter({ hasText: 'humidity' }).first().click();
     await below('identifier', 'last: 41.5 %');
+    // Of which device is not known before a message comes.
+    await page.evaluate("$('#node-input-device').typedInput('type', 'msg')");
+    const words = page.locator('.form-row:has(#node-input-identifier) .mt-gateway-hint');
+    await words.filter({ hasNotText: 'last:' }).waitFor();
+    await editor.pick('device', service.demo.device);
+    await below('identifier', 'last: 41.5 %');
   });
 
   it('explain every property in words, what nobody knows too, and repeat it below the chosen one', async () => {

@@ -147,7 +147,7 @@ function rangeOf({ min, max, step, divisor = 1 }: Limits): string {
 export function showIdentifier(then?: (identifier: Identifier | undefined) => void): void {
   const input = field('identifier');
   let newest = 0;
-  runOnChange(['identifier', 'identifierType', 'service'], () => {
+  const show = () => {
     const own = ++newest;
     const identifier = shownIdentifier();
     const named = field('identifierType').val() === 'str' && field('identifier').val() !== '';
@@ -155,7 +155,6 @@ export function showIdentifier(then?: (identifier: Identifier | undefined) => vo
     const known = identifier && [meaningOf(identifier), describeIdentifier(identifier, then !== undefined)];
     const words = known ? known.filter(Boolean).join(' · ') : unknown;
     hintBelow(input, words);
-    then?.(identifier);
     if (identifier) {
       void describeLast(identifier).then((last) => {
         if (last !== '' && own === newest) {
@@ -163,5 +162,11 @@ export function showIdentifier(then?: (identifier: Identifier | undefined) => vo
         }
       });
     }
+    return identifier;
+  };
+  runOnChange(['identifier', 'identifierType', 'service'], () => {
+    const identifier = show();
+    then?.(identifier);
   });
+  field('gateway').add(field('device')).on('change', show);
 }

@@ -331,9 +331,14 @@ async function describeHeard(value: string): Promise<string> {
   return words.filter(Boolean).join(' · ');
 }
 
-/** The last value of a property that was heard, of the device that is chosen when it is fixed; empty where there is none. */
+/** The last value of a property that was heard, of the device that is chosen; empty where there is none, or none is known. */
 export async function describeLast(row: Identifier): Promise<string> {
-  const at = narrowed(['gateway', 'device']);
+  const isOwn = field('deviceType').val() === 'str' && field('device').val() === '';
+  const device = fixed(isOwn ? 'gateway' : 'device');
+  if (device === '') {
+    return '';
+  }
+  const at = { ...narrowed(['gateway']), device };
   const rows = await fetchRows<Heard>('seen', { what: 'identifiers', q: row.name || row.id, ...at });
   const known = typeof rows === 'string' ? [] : rows;
   const found = known.find(({ id, value }) => value !== undefined && (id === row.id || id === row.name));
