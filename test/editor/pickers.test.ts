@@ -193,6 +193,18 @@ describe('the pickers', function () {
     assert.ok(offered.includes('floor-1') && !offered.includes('spare-desk'), offered.join());
   });
 
+  it('speak of no devices in a list of labels while the service is not deployed', async () => {
+    const { page } = editor;
+    const labels = ({ pathname }: URL) => pathname.endsWith('/labels');
+    await page.route(labels, (route) => route.fulfill({ status: 404, body: '[]' }));
+    await editor.edit('mt-report-in');
+    await page.click('#mt-gateway-labels input');
+    const note = page.locator('.mt-gateway-list-note:visible');
+    await note.filter({ hasText: 'Deploy once' }).waitFor();
+    assert.doesNotMatch(await note.innerText(), /devices/);
+    await page.unroute(labels);
+  });
+
   it('tell below the gateway that a device which is picked needs none', async () => {
     const { page } = editor;
     const words = page.locator('.form-row:has(#node-input-gateway) .mt-gateway-hint', {
