@@ -9,6 +9,7 @@ export class HeldFilters {
   readonly #renewed = new Set<string>();
   /** What the broker may hold of earlier connections as well. */
   #kept: Set<string> = newSession().filters;
+  #doubtful: Set<string> = newSession().doubtful;
 
   /** @param persistent the broker keeps what it has granted over the end of a connection */
   constructor(persistent: boolean) {
@@ -51,13 +52,16 @@ export class HeldFilters {
 
   /** A connection begins. @param session names the broker and the client id */
   prepare(session: string): void {
-    this.#kept = (this.#persistent ? keptSession(session) : newSession()).filters;
+    const { filters, doubtful } = this.#persistent ? keptSession(session) : newSession();
+    this.#kept = filters;
+    this.#doubtful = doubtful;
   }
 
   /** @param isNew the broker has kept nothing of an earlier connection */
   connected(isNew: boolean): void {
     if (isNew) {
       this.#kept.clear();
+      this.#doubtful.clear();
     }
     this.#granted = new Map();
   }
@@ -86,6 +90,7 @@ export class HeldFilters {
 
   grant(filter: string, qos: Qos): void {
     this.#granted.set(filter, qos);
+    this.#doubtful.delete(filter);
     this.#renewed.delete(filter);
   }
 
@@ -103,6 +108,24 @@ export class HeldFilters {
     this.#kept.delete(filter);
   }
 
+  /** The broker has ended a connection because of it: it is not counted. Where that was by chance, it may hold it. */
+  untaken(filter: string): void {
+    this.#kept.delete(filter);
+    if (this.#persistent) {
+      this.#doubtful.add(filter);
+    }
+  }
+
+  /** Those of them that nobody wants are to be given back after all. */
+  recall(wanted: ReadonlyMap<string, unknown>): void {
+    for (const filter of this.#doubtful) {
+      if (!wanted.has(filter)) {
+        this.#doubtful.delete(filter);
+        this.#kept.add(filter);
+      }
+    }
+  }
+
   /** The broker holds it no longer. */
   delete(filter: string): void {
     this.#granted.delete(filter);
@@ -113,6 +136,7 @@ export class HeldFilters {
   /** The broker is left, and nobody comes back. */
   clear(): void {
     this.#kept.clear();
+    this.#doubtful.clear();
     this.#granted = new Map();
   }
 }

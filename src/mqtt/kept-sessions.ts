@@ -8,6 +8,8 @@ const MAX_SESSIONS = 1_000;
 export interface KeptSession {
   /** Topic filters that the broker may hold, as far as this process has asked for them. */
   readonly filters: Set<string>;
+  /** Filters that are not among those, since a connection has ended because of them. */
+  readonly doubtful: Set<string>;
   /** Whether it may hold others: it had a session before the first connection of this process. Undefined: not asked yet. */
   hasUnknownFilters: boolean | undefined;
   /** By which reports were wanted last. */
@@ -35,6 +37,7 @@ export function sessionName(broker: string, clientId: string): string {
 export function newSession(): KeptSession {
   return {
     filters: new Set(),
+    doubtful: new Set(),
     hasUnknownFilters: undefined,
     reportFilters: new Set(),
     bringsPairs: false,

@@ -241,6 +241,7 @@ export class Subscriptions {
   online(transport: SubscriptionTransport, isNew: boolean): void {
     this.#loop.connect(transport);
     this.#held.connected(isNew);
+    this.#held.recall(this.#wanted);
     this.#plan.startOver();
     this.#places.connected();
     this.#learned.connected(this.#wanted);
@@ -272,8 +273,8 @@ export class Subscriptions {
     this.#plan.settled();
     this.#isUnsubscribingStale = false;
     this.#held.disconnected();
-    if (untaken !== undefined) {
-      this.#held.refused(untaken);
+    if (untaken !== undefined && this.#wanted.has(untaken)) {
+      this.#held.untaken(untaken);
     }
     if (isQuota) {
       this.#limit.tell();
@@ -287,6 +288,7 @@ export class Subscriptions {
     this.#waiting.delete(filter);
     this.#refused.delete(filter);
     this.#learned.unwanted(filter);
+    this.#held.recall(this.#wanted);
     if (this.#held.isGranted(filter)) {
       this.#givePlaceBack(this.#places.left(filter, this.#refused.all.keys()));
     }

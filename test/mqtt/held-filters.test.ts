@@ -134,6 +134,29 @@ describe('the filters that a broker holds', () => {
     assert.equal(held.has('a'), false);
   });
 
+  it('are not those because of which a connection has ended, unless they are granted or nobody wants them', () => {
+    const held = connect(true);
+    held.asked(['a', 'b', 'c']);
+    for (const filter of ['a', 'b', 'c']) {
+      held.untaken(filter);
+    }
+    held.grant('c', 1);
+    held.disconnected();
+    const next = connect(true);
+    assert.deepEqual(stateOf(next), { granted: 0, count: 1, all: ['c'] });
+    next.recall(new Map([['a', 1]]));
+    next.recall(new Map([['a', 1]]));
+    assert.deepEqual(stateOf(next).all, ['b', 'c']);
+    // The broker has kept nothing.
+    const fresh = connect(true, true);
+    fresh.recall(new Map());
+    assert.deepEqual(stateOf(fresh).all, []);
+    const passing = connect(false);
+    passing.untaken('d');
+    passing.recall(new Map());
+    assert.deepEqual(stateOf(passing).all, []);
+  });
+
   it('are forgotten when nobody comes back', () => {
     const held = connect(true);
     held.asked(['a']);
