@@ -56,7 +56,10 @@ export interface Service {
   /** Lets a gateway vanish, and come back with the samples that it kept. */
   away(gateway: string): Promise<void>;
   back(gateway: string): Promise<void>;
-  /** Does what an object asks for, such as `{device, set: {temperature: 31}}`; rejects with an `InputError` or a `GatewayAwayError`. */
+  /**
+   * Does what an object asks for, such as `{device, set: {temperature: 31}}`; rejects with an `InputError` or a
+   * `GatewayAwayError`.
+   */
   steer(payload: unknown): Promise<void>;
   close(): Promise<void>;
 }

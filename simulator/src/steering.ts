@@ -52,7 +52,10 @@ const BY_FIELD: Record<string, Action> = {
   },
 };
 
-/** Carries out what an object asks for by one of the fields above; rejects with an `InputError` for anything else, or a `GatewayAwayError`. */
+/**
+ * Carries out what an object asks for by one of the fields above; rejects with an `InputError` for anything else, and with a
+ * `GatewayAwayError` where a gateway has to publish that is away.
+ */
 export async function steer(actions: Actions, payload: unknown): Promise<void> {
   await readAction(actions, payload)();
 }
