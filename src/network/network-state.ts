@@ -362,7 +362,7 @@ export class NetworkState {
 
   #addValue(device: DeviceState, identifier: string, now: number): PropertyValue | undefined {
     const value = this.#devices.addValue(device, identifier, now);
-    if (value !== undefined && this.#devices.dropOldestValues()) {
+    if (this.#devices.dropOldestValues()) {
       this.#version++;
     }
     return value;

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { NO_ERRORS, shownError } from '../../src/network/device-errors.ts';
 import type { DeviceState, GatewayState } from '../../src/network/device-state.ts';
 import { usualIntervalMs } from '../../src/network/interval.ts';
+import { KnownPlace } from '../../src/network/known-place.ts';
 import { bestSignal } from '../../src/network/links.ts';
 import { NetworkState } from '../../src/network/network-state.ts';
 import { signalOf } from '../../src/network/presence.ts';
@@ -91,6 +92,9 @@ describe('the state of a network', () => {
       assert.equal(network.gatewayOf(D, new Set([G2])), G2);
       assert.equal(network.gatewayOf(D, new Set([PARENT])), undefined);
       assert.equal(network.gatewayOf(D), G);
+      rssi(-56, G2);
+      assert.equal(network.gatewayOf(D, new Set([G2])), G2);
+      assert.equal(network.gatewayOf(D), G, 'a difference that comes and goes');
     });
 
     it('one for a gateway itself to that gateway, however well another one hears it, where it may be asked', () => {
@@ -140,6 +144,16 @@ describe('the state of a network', () => {
         hear('heartbeat', {}, { gateway: G2, device: G });
         assert.equal(network.gatewayOf(G), minute <= 5 ? G : G2);
       }
+    });
+
+    it('one for a gateway that nobody else hears to itself, however long it is silent', () => {
+      hear('heartbeat');
+      now += 60 * MINUTE;
+      assert.equal(network.gatewayOf(G), G);
+      hear('heartbeat', {}, { device: G, gateway: G2 });
+      hear('heartbeat', {}, { device: G });
+      now += 60 * MINUTE;
+      assert.equal(network.gatewayOf(G), G, 'another one has heard it at the same time, not since');
     });
 
     it('one for a gateway to itself after an outage of the broker, until it is back', () => {
@@ -679,12 +693,74 @@ describe('the state of a network', () => {
     });
   });
 
+  it('says whether anything was heard at all, and what may be a gateway', () => {
+    assert.equal(network.hasHeard, false);
+    assert.equal(network.mayBeGateway(G2), true, 'nobody has heard it');
+    hear('heartbeat');
+    hear('heartbeat', {}, { device: G });
+    assert.equal(network.hasHeard, true);
+    assert.deepEqual(
+      [G, D, G2].map((id) => network.mayBeGateway(id)),
+      [true, false, true],
+    );
+  });
+
+  it('records what has a topic only, of known and of unknown', () => {
+    for (const rest of ['heartbeat', 'rssi', 'measurement/8800']) {
+      network.record(readReportTopic('t', G, D, rest), now);
+    }
+    assert.equal(known().reports, 3);
+    network.recallInterval('device', deviceAt(9), MINUTE);
+    network.recallInterval('gateway', G2, MINUTE);
+    assert.equal(network.size.devices, 1);
+  });
+
+  it('records nothing with what was known of a topic before its gateway was pushed out', () => {
+    const topic = readReportTopic('t', G, D, 'heartbeat');
+    const place = new KnownPlace();
+    network.record(topic, now, undefined, true, place);
+    const next = new NetworkState({ now: () => now });
+    next.takeOver(network);
+    network = next;
+    for (let i = 0; i < 10_000; i++) {
+      hear('heartbeat', {}, { gateway: (0xa00000000000 + i).toString(16), device: deviceAt(2) });
+    }
+    assert.equal(network.gateway(G), undefined);
+    network.record(topic, now, undefined, true, place);
+    assert.equal(network.gateway(G)?.reports, 1);
+  });
+
+  it('records nothing with what was known of a topic before its value was pushed out', () => {
+    const topic = readReportTopic('t', G, D, 'measurement/8800');
+    const place = new KnownPlace();
+    const value = { time: TIME, value: 1 } as Partial<Report> as Report;
+    network.record(topic, now, value, true, place);
+    for (let device = 2; device <= 1_001; device++) {
+      now++;
+      for (let i = 0; i < 200; i++) {
+        hear(`measurement/${(0x1000 + i).toString(16)}`, { value: 2 }, { device: deviceAt(device) });
+      }
+    }
+    assert.equal(known().values.length, 0);
+    network.record(topic, now, value, true, place);
+    assert.equal(known().values.length, 1);
+  });
+
   it('goes on with what was known before, and counts no silence in between', () => {
     hear('measurement/8800', { value: 1 });
     const next = new NetworkState({ now: () => now });
     next.takeOver(network);
     now += MINUTE;
     assert.deepEqual([next.gatewayOf(D), next.size], [G, { gateways: 1, devices: 1, values: 1 }]);
+    assert.equal(next.silentMs(next.device(D) as DeviceState), 0);
+  });
+
+  it('counts no silence in between of what only people have looked at', () => {
+    network.setListening(true, true);
+    hear('heartbeat', {}, { isWanted: false });
+    const next = new NetworkState({ now: () => now });
+    next.takeOver(network);
+    now += MINUTE;
     assert.equal(next.silentMs(next.device(D) as DeviceState), 0);
   });
 
@@ -712,6 +788,22 @@ describe('the state of a network', () => {
     assert.deepEqual(heard, [`${D} ${G} 1`, `${D} ${G} 2`]);
   });
 
+  it('tells of every signal what it was before, and of nothing else', () => {
+    const heard: unknown[] = [];
+    const end = network.onSignal((device, { gateway, signal }, report) =>
+      heard.push([device.id, gateway, signal?.rssi, report.rssi]),
+    );
+    rssi(-60, G);
+    hear('heartbeat');
+    rssi(-70, G);
+    end();
+    rssi(-80, G);
+    assert.deepEqual(heard, [
+      [D, G, undefined, -60],
+      [D, G, -60, -70],
+    ]);
+  });
+
   it('lists devices and gateways by when they were heard, and counts the gateways since then', () => {
     for (const i of [1, 2, 3, 1]) {
       now += 2_000;
@@ -720,6 +812,10 @@ describe('the state of a network', () => {
     assert.deepEqual(
       Array.from(network.devices(), ({ id }) => id),
       [1, 3, 2].map(deviceAt),
+    );
+    assert.deepEqual(
+      Array.from(network.gateways(), ({ id }) => id),
+      [1, 3, 2].map((i) => (0xa00000000000 + i).toString(16)),
     );
     assert.deepEqual(
       [network.countGateways(now), network.countGateways(now - 2_000), network.countGateways(0)],
@@ -764,6 +860,23 @@ describe('the state of a network', () => {
       links += device.links.length;
     }
     assert.ok(links <= 400_000 + 30_000, `${links}`);
+  });
+
+  it('forgets for others what comes seldom before what is regular, until that is gone for a day', () => {
+    const crowd = (from: number) => {
+      for (let i = from; i < from + 10_000; i++) {
+        hear('heartbeat', {}, { gateway: (0xa00000000000 + i).toString(16), device: deviceAt(2) });
+      }
+    };
+    for (let i = 0; i < 6; i++) {
+      now += MINUTE;
+      hear('heartbeat');
+    }
+    crowd(0);
+    assert.ok(network.gateway(G));
+    now += 25 * 60 * MINUTE;
+    crowd(20_000);
+    assert.equal(network.gateway(G), undefined);
   });
 
   it('forgets gateways beyond 10 000', () => {

@@ -53,6 +53,18 @@ describe('an outage of a gateway', () => {
     });
   }
 
+  it('ends with the one first in the list that was heard first', () => {
+    run(20, 10 * S, D, E);
+    const other = 'c0141f68fc3e';
+    network.record(readReportTopic('t', other, NEW, 'heartbeat'), now, { time: 't' } as Report);
+    now += 2 * S;
+    network.record(readReportTopic('t', other, NEW, 'heartbeat'), now, { time: 't' } as Report);
+    assert.equal(isBackAfter(600 * S), true);
+    const ids = (list: Iterable<{ id: string }>) => [...list].map(({ id }) => id);
+    assert.deepEqual(ids(network.devices()), [D, NEW, E]);
+    assert.deepEqual(ids(network.gateways()), [G, other]);
+  });
+
   it('is shown by a device that was never heard before, too', () => {
     run(20, 10 * S, D, E);
     assert.equal(isBackAfter(30 * S, F), true);
