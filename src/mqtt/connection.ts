@@ -13,7 +13,7 @@ import type { ConnectionEvents } from './connection-events.ts';
 import { type ConnectionLimits, readConnectionLimits } from './connection-limits.ts';
 import { endClient } from './end-client.ts';
 import { Exchanges } from './exchanges.ts';
-import { type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
+import { type KeptSession, keptSession, mayHold, sessionName } from './kept-sessions.ts';
 import type { PingCounts } from './ping-counts.ts';
 import { Pings } from './pings.ts';
 import { PublishReader } from './publish-reader.ts';
@@ -127,7 +127,7 @@ export class Connection {
     const { brokers, clientId, persistent } = this.#settings;
     return (
       persistent &&
-      brokers.some((url) => keptSession(sessionName(showBroker(url), clientId)).filters.size > 0)
+      brokers.some((url) => mayHold(keptSession(sessionName(showBroker(url), clientId))).length > 0)
     );
   }
 

@@ -12,11 +12,13 @@ const LAST_TRIAL_MS = 300_000;
 const MAX_REMEMBERED = 10_000;
 
 /** When a filter is asked for, relative to others. */
-export type Turn = 'doubted' | 'granted' | 'unknown' | 'suspect' | 'trial';
-export const TURNS: readonly Turn[] = ['doubted', 'granted', 'unknown', 'suspect', 'trial'];
+export type Turn = 'doubted' | 'returned' | 'granted' | 'unknown' | 'suspect' | 'trial';
+export const TURNS: readonly Turn[] = ['doubted', 'returned', 'granted', 'unknown', 'suspect', 'trial'];
 
 export class ForbiddenFilters {
   readonly #granted = new Set<string>();
+  /** Those that have given their place to one in doubt, and were not granted again yet. */
+  readonly #returned = new Set<string>();
   /** Filters of packets that were not answered, with how often they were alone in one. */
   readonly #suspects = new Map<string, number>();
   /** The one that was tried longest ago comes first. */
@@ -37,7 +39,9 @@ export class ForbiddenFilters {
   #hasTriedAll = false;
   /** A trial has cost the connection, and no later one has brought what else is wanted yet. */
   #mustServe = false;
-  #mustCount = false;
+  #needsPlace = false;
+  /** What ended connections was granted when a place was free: there may be one too many. */
+  #mayBeTooMany = false;
 
   /** Whether the filter ends connections, so that it must not be asked for now. */
   has(filter: string): boolean {
@@ -59,17 +63,32 @@ export class ForbiddenFilters {
     return this.#searchLosses <= MAX_SEARCH_LOSSES;
   }
 
-  /**
-   * Whether the next connection has to give everything back first: with what a session has kept, several subscriptions too
-   * many look like forbidden ones.
-   */
-  get mustCount(): boolean {
-    return this.#mustCount;
+  /** Whether one of these is to be asked for with a place free: it may be forbidden, or one too many. */
+  needsPlace(wanted: ReadonlyMap<string, unknown>): boolean {
+    return (
+      this.#needsPlace && [...this.#suspects].some(([filter, losses]) => losses > 0 && wanted.has(filter))
+    );
   }
 
   /**
-   * Those in doubt come first: that few subscriptions are there then tells a forbidden filter from one too many. What was
-   * granted before follows, so that it is served whatever comes after it.
+   * One is given back for that; one that nobody wants, if there is any.
+   * @param held what the broker holds @param isHolding what nobody wants is not given back
+   */
+  givePlace(held: readonly string[], wanted: ReadonlyMap<string, unknown>, isHolding: boolean): string[] {
+    const granted = held.filter((filter) => this.#granted.has(filter));
+    const unwanted = isHolding ? undefined : granted.find((filter) => !wanted.has(filter));
+    const given = unwanted ?? granted.find((filter) => wanted.has(filter));
+    if (given === undefined) {
+      return [];
+    }
+    this.#granted.delete(given);
+    this.#returned.add(given);
+    return [given];
+  }
+
+  /**
+   * Those in doubt come first: that few subscriptions are there then tells a forbidden filter from one too many. What has
+   * given its place to one follows, and what was granted before, so that it is served whatever comes after it.
    */
   turnOf(filter: string): Turn {
     if (filter === this.#trial) {
@@ -77,7 +96,10 @@ export class ForbiddenFilters {
     }
     const losses = this.#suspects.get(filter);
     if (losses !== undefined) {
-      return losses > 0 || this.#blocked.size > 0 ? 'doubted' : 'suspect';
+      return losses > 0 || (this.#blocked.size > 0 && this.#returned.size === 0) ? 'doubted' : 'suspect';
+    }
+    if (this.#returned.has(filter)) {
+      return 'returned';
     }
     return this.#granted.has(filter) ? 'granted' : 'unknown';
   }
@@ -125,6 +147,8 @@ export class ForbiddenFilters {
    */
   granted(filter: string, held: number): boolean {
     this.#granted.add(filter);
+    this.#returned.delete(filter);
+    this.#mayBeTooMany ||= this.#needsPlace && (this.#suspects.get(filter) ?? 0) > 0;
     this.#mostHeld = Math.max(this.#mostHeld, held);
     this.#hasTriedAll = false;
     return this.#clear(filter);
@@ -133,6 +157,7 @@ export class ForbiddenFilters {
   /** The broker has refused the filter as it should. */
   refused(filter: string): void {
     this.#granted.delete(filter);
+    this.#returned.delete(filter);
     this.#clear(filter);
   }
 
@@ -154,6 +179,7 @@ export class ForbiddenFilters {
 
   /** Nobody wants it any more: where it was to be tried, another one can be. */
   unwanted(filter: string): void {
+    this.#returned.delete(filter);
     if (filter === this.#trial) {
       this.interrupted();
     }
@@ -175,7 +201,7 @@ export class ForbiddenFilters {
       }
     }
     this.#mustServe = false;
-    this.#mustCount = false;
+    this.#forgetDoubt();
     if (this.#granted.size > wanted.size) {
       for (const filter of [...this.#granted].filter((one) => !wanted.has(one))) {
         this.#granted.delete(filter);
@@ -186,7 +212,7 @@ export class ForbiddenFilters {
   /** The connection was a good one. */
   lasted(): void {
     this.#searchLosses = 0;
-    this.#mustCount = false;
+    this.#forgetDoubt();
   }
 
   /** The connection has ended for another reason. */
@@ -200,10 +226,10 @@ export class ForbiddenFilters {
   /**
    * A packet with these filters has ended the connection.
    * @param held how many subscriptions the broker had
-   * @param isCounted false: of them some came with the session, and may be of no use for telling the cause
+   * @param hasPlace false: there may be one too many, of what came with the session
    * @returns whether that was found to be the fault of one filter
    */
-  lost(filters: readonly string[], held: number, isCounted = true): boolean {
+  lost(filters: readonly string[], held: number, hasPlace = true): boolean {
     this.#searchLosses++;
     const [filter = ''] = filters;
     if (filter === this.#trial) {
@@ -228,17 +254,16 @@ export class ForbiddenFilters {
     }
     const losses = (this.#suspects.get(filter) ?? 0) + 1;
     this.#suspects.set(filter, losses);
-    // A broker that has held more does not mean their number, and this one is known to end connections for a filter.
-    const isCertain = this.#blocked.size > 0 && held < this.#mostHeld;
     const isEnough = losses >= MIN_LOSSES;
-    // A single one is found without that, and costs the others no report.
-    const isSecond = this.#blocked.size > this.#untested.size;
-    if (isEnough && isSecond && !isCounted && !isCertain) {
-      this.#mustCount = true;
+    if (!hasPlace) {
+      // The broker is known to end connections for what it is asked for: it is soon known for what.
+      this.#needsPlace ||= isEnough || this.#mayBeTooMany || this.#blocked.size > this.#untested.size;
       return false;
     }
+    // A broker that has held more does not mean their number, and this one is known to end connections for a filter.
+    const isCertain = this.#blocked.size > 0 && held < this.#mostHeld;
     if (isEnough || isCertain) {
-      this.#mustCount = false;
+      this.#needsPlace = false;
       this.#block(filter);
       this.#trialAt = Math.max(this.#trialAt, performance.now() + FIRST_TRIAL_MS);
       return true;
@@ -249,7 +274,12 @@ export class ForbiddenFilters {
   /** Those were too many, and nothing was wrong with any. */
   acquit(): void {
     this.#suspects.clear();
-    this.#mustCount = false;
+    this.#forgetDoubt();
+  }
+
+  #forgetDoubt(): void {
+    this.#needsPlace = false;
+    this.#mayBeTooMany = false;
   }
 
   #suspect(filter: string): void {
@@ -265,6 +295,7 @@ export class ForbiddenFilters {
   #block(filter: string): void {
     this.#suspects.delete(filter);
     this.#untested.delete(filter);
+    this.#returned.delete(filter);
     this.#blocked.add(filter);
     for (const oldest of this.#blocked) {
       if (this.#blocked.size <= MAX_REMEMBERED) {
@@ -279,7 +310,8 @@ export class ForbiddenFilters {
   #setAside(wanted: Iterable<string>): void {
     const known = [...this.#blocked];
     for (const filter of wanted) {
-      if (!this.#granted.has(filter) && !this.#blocked.has(filter)) {
+      const isGranted = this.#granted.has(filter) || this.#returned.has(filter);
+      if (!isGranted && !this.#blocked.has(filter)) {
         this.#suspects.delete(filter);
         this.#blocked.add(filter);
         this.#untested.add(filter);

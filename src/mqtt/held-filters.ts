@@ -7,8 +7,9 @@ export class HeldFilters {
   #granted = new Map<string, Qos>();
   /** The broker may have it, but it has to be asked for again: it is being given back, or was only looked through. */
   readonly #renewed = new Set<string>();
-  /** What the broker may hold of earlier connections as well. */
+  /** What the broker holds of earlier connections as well, or may hold of an earlier life of this client. */
   #kept: Set<string> = newSession().filters;
+  /** See `KeptSession.doubtful`. */
   #doubtful: Set<string> = newSession().doubtful;
 
   /** @param persistent the broker keeps what it has granted over the end of a connection */
@@ -21,19 +22,27 @@ export class HeldFilters {
     return this.#granted.size;
   }
 
-  /** How many the broker may hold: what a persistent session has been granted is kept as well, so none is looked at. */
+  /** How many the broker holds: what a persistent session has been granted is kept as well, so none is looked at. */
   get count(): number {
     return Math.max(this.#granted.size, this.#kept.size);
   }
 
-  /** All that the broker may hold; linear. */
-  all(): Set<string> {
-    return new Set([...this.#granted.keys(), ...this.#kept]);
+  /**
+   * All that the broker holds, and what it may hold of those that are not wanted; linear.
+   * @param wanted undefined: none
+   */
+  all(wanted?: ReadonlyMap<string, unknown>): Set<string> {
+    return new Set([...this.#granted.keys(), ...this.#kept, ...this.leftovers(wanted)]);
+  }
+
+  /** What it may hold of those that are not wanted, and hardly does. @param wanted undefined: none */
+  leftovers(wanted?: ReadonlyMap<string, unknown>): string[] {
+    return [...this.#doubtful].filter((filter) => wanted?.has(filter) !== true);
   }
 
   /** Whether the broker may hold any but these. */
   hasOthers(filters: ReadonlyMap<string, unknown>): boolean {
-    return [...this.all()].some((filter) => !filters.has(filter));
+    return [...this.all(filters)].some((filter) => !filters.has(filter));
   }
 
   has(filter: string): boolean {
@@ -68,16 +77,15 @@ export class HeldFilters {
 
   disconnected(): void {
     this.#renewed.clear();
-    if (this.#persistent) {
-      this.addStale(this.#granted.keys());
-    }
     this.#granted = new Map();
   }
 
   /** A persistent session keeps what it grants, also when the connection breaks before this is known here. */
-  asked(filters: Iterable<string>): void {
-    if (this.#persistent) {
-      this.addStale(filters);
+  asked(filters: readonly string[]): void {
+    for (const filter of this.#persistent ? filters : []) {
+      if (!this.has(filter)) {
+        this.#doubtful.add(filter);
+      }
     }
   }
 
@@ -91,6 +99,9 @@ export class HeldFilters {
   grant(filter: string, qos: Qos): void {
     this.#granted.set(filter, qos);
     this.#doubtful.delete(filter);
+    if (this.#persistent) {
+      this.#kept.add(filter);
+    }
     this.#renewed.delete(filter);
   }
 
@@ -106,6 +117,7 @@ export class HeldFilters {
   /** The broker has refused what it did not hold before. */
   refused(filter: string): void {
     this.#kept.delete(filter);
+    this.#doubtful.delete(filter);
   }
 
   /** The broker has ended a connection because of it: it is not counted. Where that was by chance, it may hold it. */
@@ -116,21 +128,12 @@ export class HeldFilters {
     }
   }
 
-  /** Those of them that nobody wants are to be given back after all. */
-  recall(wanted: ReadonlyMap<string, unknown>): void {
-    for (const filter of this.#doubtful) {
-      if (!wanted.has(filter)) {
-        this.#doubtful.delete(filter);
-        this.#kept.add(filter);
-      }
-    }
-  }
-
   /** The broker holds it no longer. */
   delete(filter: string): void {
     this.#granted.delete(filter);
     this.#renewed.delete(filter);
     this.#kept.delete(filter);
+    this.#doubtful.delete(filter);
   }
 
   /** The broker is left, and nobody comes back. */

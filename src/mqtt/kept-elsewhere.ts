@@ -4,7 +4,7 @@ import type { MqttSettings } from '../settings.ts';
 import { showBroker } from './address.ts';
 import { Connection } from './connection.ts';
 import { ENTRY_BYTES, MAX_UNRELEASED_BYTES } from './incoming-store.ts';
-import { type KeptSession, keptSession, sessionName } from './kept-sessions.ts';
+import { type KeptSession, keptSession, mayHold, sessionName } from './kept-sessions.ts';
 
 /** Closing takes no longer because of it, however many addresses there are; each has its share of what is left of it. */
 const DEADLINE_MS = 1_500;
@@ -27,7 +27,7 @@ function endsSession(
     return true;
   }
   for (const broker of gone) {
-    if (persistent && keptSession(sessionName(broker, clientId)).filters.size > 0) {
+    if (persistent && mayHold(keptSession(sessionName(broker, clientId))).length > 0) {
       log.warn(
         `${broker} is taken from the list: unless it is the same broker as one that stays, it goes on collecting for ${clientId}`,
       );
@@ -55,7 +55,7 @@ export function keptElsewhere(
   }
   const others = settings.brokers.filter((other) => settings.persistent && other !== connectedTo);
   const held = others.flatMap((other) => {
-    const filters = [...keptSession(sessionName(showBroker(other), settings.clientId)).filters];
+    const filters = mayHold(keptSession(sessionName(showBroker(other), settings.clientId)));
     return filters.length > 0 ? [{ other, filters }] : [];
   });
   return async () => {
@@ -133,6 +133,7 @@ async function giveBack(settings: MqttSettings, filters: readonly string[], maxM
   await Promise.race([connection.close(), late]);
   clearTimeout(timer);
   session.filters.clear();
+  session.doubtful.clear();
   leave(session);
   return isDone;
 }

@@ -8,7 +8,7 @@ const MAX_SESSIONS = 1_000;
 export interface KeptSession {
   /** Topic filters that the broker may hold, as far as this process has asked for them. */
   readonly filters: Set<string>;
-  /** Filters that are not among those, since a connection has ended because of them. */
+  /** It hardly holds these: the connection has ended before they were answered, or because of them. */
   readonly doubtful: Set<string>;
   /** Whether it may hold others: it had a session before the first connection of this process. Undefined: not asked yet. */
   hasUnknownFilters: boolean | undefined;
@@ -47,6 +47,9 @@ export function newSession(): KeptSession {
     asked: new Set(),
   };
 }
+
+/** All that the broker may hold for it. */
+export const mayHold = ({ filters, doubtful }: KeptSession): string[] => [...filters, ...doubtful];
 
 /** What is known of this session. */
 export function keptSession(name: string): KeptSession {

@@ -142,16 +142,16 @@ export class LearnedLimits {
 
   /**
    * The broker, or the network, has ended the connection.
-   * @param isCounted false: it may have begun with subscriptions that a session had kept
+   * @param hasPlace whether there was one for the filter, so that it was not one too many
    */
-  lost(isCounted = true): Lesson {
+  lost(hasPlace: (filter: string) => boolean = () => true): Lesson {
     const sent = this.#sent;
     this.#sent = undefined;
     if (!sent || performance.now() - sent.at > MAX_REFUSAL_MS) {
       return this.interrupted();
     }
     this.#sizes.lost(sent.filters);
-    return sent.isSubscribe ? this.#searched(sent, isCounted) : this.interrupted();
+    return sent.isSubscribe ? this.#searched(sent, hasPlace) : this.interrupted();
   }
 
   #turnOf(filter: string): Turn {
@@ -159,14 +159,14 @@ export class LearnedLimits {
     return this.#unanswered.has(filter) && (turn === 'granted' || turn === 'unknown') ? 'suspect' : turn;
   }
 
-  #searched({ filters, held }: Sent, isCounted: boolean): Lesson {
+  #searched({ filters, held }: Sent, hasPlace: (filter: string) => boolean): Lesson {
     const [filter = ''] = filters;
     const isTrial = this.forbidden.turnOf(filter) === 'trial';
     if (filters.length > 1) {
       this.quota.lostSeveral(held);
     }
     const isQuota = filters.length === 1 && !isTrial && this.quota.lost(filter, held);
-    const isFound = this.forbidden.lost(filters, held, isCounted);
+    const isFound = this.forbidden.lost(filters, held, hasPlace(filter));
     if (isQuota) {
       this.forbidden.acquit();
     }

@@ -22,7 +22,7 @@ export class SubscriptionPlan {
   /** Those that made room: when they are wanted again they come first. */
   readonly #madeRoom = new Set<string>();
   #mustMakeRoom = false;
-  #mustGiveAllBack = false;
+  #givenFirst: readonly string[] = [];
   /** Flows are about to tell what they want: until then nothing that the broker may hold is given back. */
   isHolding = false;
 
@@ -53,7 +53,7 @@ export class SubscriptionPlan {
   settled(): void {
     this.#madeRoom.clear();
     this.#mustMakeRoom = false;
-    this.#mustGiveAllBack = false;
+    this.#givenFirst = [];
   }
 
   /** One that is not wanted any more is given back before the next ones are asked for: their number may be too high. */
@@ -61,9 +61,9 @@ export class SubscriptionPlan {
     this.#mustMakeRoom = true;
   }
 
-  /** Everything is given back before anything is asked for, so that it is known how many subscriptions there are. */
-  giveAllBackFirst(): void {
-    this.#mustGiveAllBack = true;
+  /** These are given back before anything is asked for. */
+  giveBackFirst(filters: readonly string[]): void {
+    this.#givenFirst = filters;
   }
 
   /**
@@ -72,15 +72,13 @@ export class SubscriptionPlan {
    * @returns undefined: nothing is left to do
    */
   next(missing: readonly string[], max: number): Step | undefined {
-    const held = this.#held.all();
+    const held = this.#held.all(this.#wanted);
     const stale = [...held].filter((filter) => !this.#wanted.has(filter));
     const mayGiveBack = stale.length > 0 && !this.isHolding;
-    if (this.#mustGiveAllBack) {
-      this.#mustGiveAllBack = false;
-      const given = [...held].filter((filter) => !this.isHolding || this.#wanted.has(filter));
-      if (given.length > 0) {
-        return this.#giveBack(given);
-      }
+    const givenFirst = this.#givenFirst.filter((filter) => held.has(filter));
+    this.#givenFirst = [];
+    if (givenFirst.length > 0) {
+      return this.#giveBack(givenFirst);
     }
     if (missing.length === 0) {
       return mayGiveBack ? { ...NOTHING, unsubscribe: stale } : undefined;

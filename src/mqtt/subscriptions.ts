@@ -42,8 +42,8 @@ export class Subscriptions {
   readonly #packets: SubscriptionPackets;
   readonly #loop: SyncLoop<SubscriptionTransport>;
   #isUnsubscribingStale = false;
-  /** Whether the connection has begun without subscriptions, as far as is known. */
-  #isCounted = true;
+  /** For so many more the broker has a place; infinite where it has kept nothing, 0 where that is not known. */
+  #freePlaces = 0;
 
   /** @param backoff of refused filters */
   constructor(persistent: boolean, log: Logger, events: SubscriptionEvents, backoff?: Backoff) {
@@ -241,14 +241,10 @@ export class Subscriptions {
   online(transport: SubscriptionTransport, isNew: boolean): void {
     this.#loop.connect(transport);
     this.#held.connected(isNew);
-    this.#held.recall(this.#wanted);
     this.#plan.startOver();
     this.#places.connected();
     this.#learned.connected(this.#wanted);
-    this.#isCounted = isNew || this.#learned.forbidden.mustCount;
-    if (!isNew && this.#isCounted) {
-      this.#plan.giveAllBackFirst();
-    }
+    this.#freePlaces = isNew ? Number.POSITIVE_INFINITY : this.#makePlace();
     const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
     logBlocked(this.#log, blocked);
     this.#limit.connected();
@@ -267,7 +263,7 @@ export class Subscriptions {
     }
     const { isSearch, isQuota, untaken } = isUnrelated
       ? this.#learned.interrupted()
-      : this.#learned.lost(this.#isCounted);
+      : this.#learned.lost((filter) => this.#freePlaces > 0 || this.#held.has(filter));
     this.#refused.disconnected();
     this.#limit.disconnected();
     this.#plan.settled();
@@ -288,10 +284,24 @@ export class Subscriptions {
     this.#waiting.delete(filter);
     this.#refused.delete(filter);
     this.#learned.unwanted(filter);
-    this.#held.recall(this.#wanted);
     if (this.#held.isGranted(filter)) {
       this.#givePlaceBack(this.#places.left(filter, this.#refused.all.keys()));
     }
+  }
+
+  /**
+   * A connection begins with what the session has kept: one filter too many looks like a forbidden one there, unless a place
+   * is free. @returns how many are free then
+   */
+  #makePlace(): number {
+    const { forbidden } = this.#learned;
+    if (!forbidden.needsPlace(this.#wanted)) {
+      return 0;
+    }
+    const given = forbidden.givePlace([...this.#held.all()], this.#wanted, this.isHolding);
+    const leftovers = this.isHolding ? [] : this.#held.leftovers(this.#wanted);
+    this.#plan.giveBackFirst([...leftovers, ...given]);
+    return 1;
   }
 
   #synced(): void {
@@ -396,6 +406,7 @@ export class Subscriptions {
   #settle({ filter, qos, code }: Outcome, isNew = true): void {
     if (!isRefusal(code)) {
       this.#held.grant(filter, qos);
+      this.#freePlaces -= isNew ? 1 : 0;
       if (this.#learned.granted(filter, this.#held.granted, isNew)) {
         this.#refused.tryBlocked();
       }

@@ -465,14 +465,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Where there is nothing else to subscribe, it is asked for a third time before.': {
       'mqtt/forbidding-brokers': 'delay the only filter by no more than a moment',
     },
-    'With *Keep reports while Node-RED is down* the session gives everything back before a second one counts so, which may be one too many for the broker; what is reported in this moment does not come.':
+    'With *Keep reports while Node-RED is down* the session gives one of the others back before that filter is asked for a last time, which may be one too many for the broker; what is reported for the other one in this moment, until the next connection, does not come.':
       {
         'mqtt/few-subscriptions':
           'is found to be so with few connections: … for … gateways, … in the session',
         'mqtt/forbidden-filters':
-          'are no second one that may be one too many beside what a session had kept, until that is given back',
-        'mqtt/subscription-plan':
-          'is to give everything back first, once, where it is to be known how many there are',
+          'are none that may be one too many beside what a session had kept, until a place is free for them',
+        'mqtt/forbidding-brokers':
+          'goes on collecting for all others while these are found, but for one at a time',
       },
     'Then it counts as refused, and is tried again after 10 seconds, then 20, doubling to 5 minutes: one filter at a time, after all others, at the cost of one connection.':
       {

@@ -341,6 +341,7 @@ describe('a broker that keeps sessions, allows few subscriptions, and ends the c
     [10, 30, 0],
     [10, 30, 5],
     [10, 30, 10],
+    [10, 11, 10],
     [3, 12, 3],
     [5, 7, 5],
     [50, 100, 50],

@@ -54,28 +54,71 @@ describe('the filters for which a broker ends the connection', () => {
     assert.deepEqual([blocked('a', 'b'), turns('a')], ['a', ['unknown']]);
   });
 
-  it('are no second one that may be one too many beside what a session had kept, until that is given back', () => {
-    const lose = (name: string, isCounted = false) => [filters.lost([name], 5, isCounted), filters.mustCount];
-    assert.deepEqual([lose('a'), lose('a'), blocked('a')], [[false, false], [true, false], 'a']);
-    assert.deepEqual([lose('b'), lose('b'), turns('b')], [[false, false], [false, true], ['doubted']]);
-    assert.deepEqual([lose('b', true), blocked('b')], [[true, false], 'b']);
+  const needsPlace = (...names: string[]) => filters.needsPlace(new Map(names.map((name) => [name, 1])));
+
+  it('are none that may be one too many beside what a session had kept, until a place is free for them', () => {
+    const lose = (name: string, hasPlace = false) => [
+      filters.lost([name], 5, hasPlace),
+      needsPlace('x', name),
+    ];
+    assert.deepEqual([lose('a'), lose('a'), turns('a')], [[false, false], [false, true], ['doubted']]);
+    assert.equal(needsPlace('x'), false);
+    assert.deepEqual([lose('a', true), blocked('a')], [[true, false], 'a']);
+    // One is known: the next one may be the same at once.
+    assert.deepEqual([lose('b'), lose('b', true), blocked('b')], [[false, true], [true, false], 'b']);
   });
 
-  it('need no such count where the broker has held more, or once everything was answered or the connection lasts', () => {
-    forbid('b');
-    const doubt = (name: string) => [1, 2].map(() => filters.lost([name], 5, false));
-    doubt('a');
+  it('have places of the others: of what nobody wants, else of what was granted, which is asked for again first', () => {
+    const give = (held: string[], wanted: string[], isHolding = false) =>
+      filters.givePlace(held, new Map(wanted.map((name) => [name, 1])), isHolding);
+    for (const name of ['a', 'b', 'old']) {
+      filters.granted(name, 1);
+    }
+    filters.lost(['new', 'x'], 1);
+    filters.lost(['f'], 3, false);
+    const held = ['guess', 'a', 'b', 'old', 'f'];
+    assert.deepEqual(give(held, ['f', 'a', 'b'], true), ['a']);
+    assert.deepEqual(give(held, ['f', 'a', 'b']), ['old']);
+    assert.deepEqual(give(held, ['f', 'a', 'b']), ['b']);
+    assert.deepEqual(give(held, ['f', 'a', 'b']), []);
+    assert.deepEqual(turns('f', 'a', 'new'), ['doubted', 'returned', 'suspect']);
+    filters.forget('a');
+    assert.deepEqual(turns('a'), ['returned']);
+    filters.granted('a', 3);
+    filters.refused('b');
+    filters.unwanted('old');
+    assert.deepEqual(turns('a', 'b', 'old'), ['granted', 'unknown', 'unknown']);
+  });
+
+  it('are soon told from one too many where one was granted when a place was free', () => {
+    const doubt = (name: string) => {
+      filters.lost([name], 5, false);
+      return needsPlace(name);
+    };
+    assert.deepEqual([doubt('a'), doubt('a')], [false, true]);
+    filters.granted('a', 5);
+    assert.equal(doubt('b'), true);
     settle('a');
-    assert.equal(filters.mustCount, false);
-    doubt('a');
-    assert.equal(filters.mustCount, true);
-    filters.lasted();
-    assert.equal(filters.mustCount, false);
-    doubt('a');
-    filters.acquit();
-    assert.equal(filters.mustCount, false);
+    assert.equal(doubt('c'), false);
+  });
+
+  it('need no place once everything was answered, or the connection lasts, or they were too many', () => {
+    for (const end of [() => settle('a'), () => filters.lasted(), () => filters.acquit()]) {
+      for (const _ of [1, 2]) {
+        filters.lost(['a'], 5, false);
+      }
+      assert.equal(needsPlace('a'), true);
+      end();
+      assert.equal(needsPlace('a'), false);
+      filters.granted('a', 5);
+    }
+  });
+
+  it('are not those that the broker has held, although it has held more: a place is free for each of them', () => {
+    forbid('b');
     filters.granted('x', 6);
-    assert.deepEqual([doubt('c')[0], filters.mustCount, blocked('b', 'c')], [true, false, 'bc']);
+    assert.deepEqual([filters.lost(['c'], 5, false), blocked('c')], [false, '']);
+    assert.deepEqual([filters.lost(['d'], 5), blocked('d')], [true, 'd']);
   });
 
   it('are those with which alone one connection has ended where others are known, and the broker has held more', () => {
@@ -90,7 +133,7 @@ describe('the filters for which a broker ends the connection', () => {
   });
 
   it('are asked for in their turn: what is in doubt first, what was granted before what is not known', () => {
-    assert.deepEqual(TURNS, ['doubted', 'granted', 'unknown', 'suspect', 'trial']);
+    assert.deepEqual(TURNS, ['doubted', 'returned', 'granted', 'unknown', 'suspect', 'trial']);
     filters.granted('a', 1);
     filters.lost(['b', 'c'], 1);
     filters.lost(['d'], 1);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { connectAsync } from 'mqtt';
 import type { Session } from '../../src/session.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { ALL, Collector, reached } from '../session.ts';
@@ -19,6 +20,7 @@ const TICK_MS = 50;
 /** Turns of the event loop in which what was sent within this process arrives. */
 const TURNS = 10;
 const gateway = (n: number) => `c${n.toString(16).padStart(11, '0')}`;
+const reportFilter = (n: number) => `mt/gateway/${gateway(n)}/device/+/#`;
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
 const of = (n: number) => ({ ...ALL, gateways: [gateway(n)] });
 
@@ -79,6 +81,34 @@ describe('a broker that ends the connection for some of 30 filters', function ()
       assert.deepEqual(wide, []);
     });
   }
+});
+
+describe('a broker that keeps the session, and ends the connection for some filters', () => {
+  const bench = useScriptedBroker();
+
+  it('goes on collecting for all others while these are found, but for one at a time', async () => {
+    const { broker } = bench;
+    const bad = [3, 7, 11];
+    const good = upTo(12).filter((n) => !bad.includes(n));
+    const clientId = `mt-collecting-${process.pid}`;
+    const earlier = await connectAsync(broker.url, { clientId, clean: false });
+    for (const n of good) {
+      await earlier.subscribeAsync(reportFilter(n), { qos: 1 });
+    }
+    await earlier.endAsync();
+    forbid(broker, bad);
+    let fewest = good.length;
+    const session = bench.open({ persistent: true, clientId });
+    session.onState(() => broker.notify());
+    session.subscribe({ ...ALL, gateways: upTo(12).map(gateway) }, new Collector());
+    await broker.until(() => {
+      fewest = Math.min(fewest, filtersOf(broker).length);
+      return isFound(broker, session, 12, bad);
+    });
+    assert.equal(fewest, good.length - 1);
+    const given = broker.packets('unsubscribe').map(({ unsubscriptions }) => unsubscriptions.length);
+    assert.deepEqual(given, [1, 1, 1]);
+  });
 });
 
 describe('a filter for which the broker ends the connection', function () {

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { connectAsync } from 'mqtt';
 import { SILENT } from '../../src/log.ts';
 import { areSameClient, giveBackAll, haveSameSession, keptElsewhere } from '../../src/mqtt/kept-elsewhere.ts';
-import { keptSession, sessionName } from '../../src/mqtt/kept-sessions.ts';
+import { keptSession, mayHold, sessionName } from '../../src/mqtt/kept-sessions.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import { mqttSettings } from '../session.ts';
@@ -68,6 +68,19 @@ describe('what a persistent session holds at addresses without a connection', ()
     // Nothing is left to be given back.
     await giveBackAll(settingsOf({ clientId }), log, []);
     assert.equal(broker.connections.length + other.connections.length, connections + 2);
+  });
+
+  it('may be what was asked for when a connection ended: it is given back, too', async () => {
+    const { broker } = bench;
+    const clientId = await leaveAt(broker);
+    const session = keptSession(sessionName(broker.url, clientId));
+    session.filters.clear();
+    session.doubtful.add(FILTER);
+    await giveBackAll(settingsOf({ clientId }), log, [other.url]);
+    assert.equal(warnings.length, 1);
+    warnings = [];
+    await giveBackAll(settingsOf({ clientId }), log, []);
+    assert.deepEqual([heldAt(clientId, broker), mayHold(session)], [[0], []]);
   });
 
   it('is given back without what waits there being acknowledged: another address may lead to the same broker', async () => {
