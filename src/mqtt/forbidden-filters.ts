@@ -39,9 +39,8 @@ export class ForbiddenFilters {
   #hasTriedAll = false;
   /** A trial has cost the connection, and no later one has brought what else is wanted yet. */
   #mustServe = false;
+  /** What a connection has ended for may be one too many. */
   #needsPlace = false;
-  /** What ended connections was granted when a place was free: there may be one too many. */
-  #mayBeTooMany = false;
 
   /** Whether the filter ends connections, so that it must not be asked for now. */
   has(filter: string): boolean {
@@ -148,7 +147,6 @@ export class ForbiddenFilters {
   granted(filter: string, held: number): boolean {
     this.#granted.add(filter);
     this.#returned.delete(filter);
-    this.#mayBeTooMany ||= this.#needsPlace && (this.#suspects.get(filter) ?? 0) > 0;
     this.#mostHeld = Math.max(this.#mostHeld, held);
     this.#hasTriedAll = false;
     return this.#clear(filter);
@@ -201,7 +199,7 @@ export class ForbiddenFilters {
       }
     }
     this.#mustServe = false;
-    this.#forgetDoubt();
+    this.#needsPlace = false;
     if (this.#granted.size > wanted.size) {
       for (const filter of [...this.#granted].filter((one) => !wanted.has(one))) {
         this.#granted.delete(filter);
@@ -212,7 +210,7 @@ export class ForbiddenFilters {
   /** The connection was a good one. */
   lasted(): void {
     this.#searchLosses = 0;
-    this.#forgetDoubt();
+    this.#needsPlace = false;
   }
 
   /** The connection has ended for another reason. */
@@ -257,7 +255,7 @@ export class ForbiddenFilters {
     const isEnough = losses >= MIN_LOSSES;
     if (!hasPlace) {
       // The broker is known to end connections for what it is asked for: it is soon known for what.
-      this.#needsPlace ||= isEnough || this.#mayBeTooMany || this.#blocked.size > this.#untested.size;
+      this.#needsPlace ||= isEnough || this.#blocked.size > this.#untested.size;
       return false;
     }
     // A broker that has held more does not mean their number, and this one is known to end connections for a filter.
@@ -274,12 +272,7 @@ export class ForbiddenFilters {
   /** Those were too many, and nothing was wrong with any. */
   acquit(): void {
     this.#suspects.clear();
-    this.#forgetDoubt();
-  }
-
-  #forgetDoubt(): void {
     this.#needsPlace = false;
-    this.#mayBeTooMany = false;
   }
 
   #suspect(filter: string): void {
@@ -295,7 +288,6 @@ export class ForbiddenFilters {
   #block(filter: string): void {
     this.#suspects.delete(filter);
     this.#untested.delete(filter);
-    this.#returned.delete(filter);
     this.#blocked.add(filter);
     for (const oldest of this.#blocked) {
       if (this.#blocked.size <= MAX_REMEMBERED) {

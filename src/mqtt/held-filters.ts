@@ -116,7 +116,6 @@ export class HeldFilters {
 
   /** The broker has refused what it did not hold before. */
   refused(filter: string): void {
-    this.#kept.delete(filter);
     this.#doubtful.delete(filter);
   }
 

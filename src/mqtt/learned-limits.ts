@@ -144,7 +144,7 @@ export class LearnedLimits {
    * The broker, or the network, has ended the connection.
    * @param hasPlace whether there was one for the filter, so that it was not one too many
    */
-  lost(hasPlace: (filter: string) => boolean = () => true): Lesson {
+  lost(hasPlace: (filter: string) => boolean): Lesson {
     const sent = this.#sent;
     this.#sent = undefined;
     if (!sent || performance.now() - sent.at > MAX_REFUSAL_MS) {

@@ -62,9 +62,17 @@ describe('the filters for which a broker ends the connection', () => {
       needsPlace('x', name),
     ];
     assert.deepEqual([lose('a'), lose('a'), turns('a')], [[false, false], [false, true], ['doubted']]);
-    assert.equal(needsPlace('x'), false);
+    filters.lost(['m', 'n'], 5);
+    assert.deepEqual([needsPlace('x', 'm'), needsPlace('n', 'a')], [false, true]);
     assert.deepEqual([lose('a', true), blocked('a')], [[true, false], 'a']);
-    // One is known: the next one may be the same at once.
+    assert.deepEqual(
+      [lose('c', true), lose('c', true)],
+      [
+        [false, false],
+        [true, false],
+      ],
+    );
+    // Some are known: the next one may be the same at once.
     assert.deepEqual([lose('b'), lose('b', true), blocked('b')], [[false, true], [true, false], 'b']);
   });
 
@@ -81,6 +89,8 @@ describe('the filters for which a broker ends the connection', () => {
     assert.deepEqual(give(held, ['f', 'a', 'b']), ['old']);
     assert.deepEqual(give(held, ['f', 'a', 'b']), ['b']);
     assert.deepEqual(give(held, ['f', 'a', 'b']), []);
+    filters.lost(['bad'], 5);
+    filters.lost(['bad'], 5);
     assert.deepEqual(turns('f', 'a', 'new'), ['doubted', 'returned', 'suspect']);
     filters.forget('a');
     assert.deepEqual(turns('a'), ['returned']);
@@ -109,8 +119,10 @@ describe('the filters for which a broker ends the connection', () => {
       }
       assert.equal(needsPlace('a'), true);
       end();
-      assert.equal(needsPlace('a'), false);
+      filters.lost(['b'], 5);
+      assert.equal(needsPlace('a', 'b'), false);
       filters.granted('a', 5);
+      filters.granted('b', 5);
     }
   });
 

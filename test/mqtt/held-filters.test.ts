@@ -114,7 +114,7 @@ describe('the filters that a broker holds', () => {
     const held = connect(true);
     held.asked(['a']);
     held.disconnected();
-    assert.deepEqual([held.count, held.has('a')], [1, true]);
+    assert.deepEqual([held.count, held.has('a'), held.leftovers()], [1, true, []]);
   });
 
   it('may be what was asked for when the connection ended: where nobody wants that, it is to be given back', () => {
@@ -124,6 +124,10 @@ describe('the filters that a broker holds', () => {
     assert.deepEqual([[...held.all(wanted)], held.hasOthers(wanted)], [['b'], true]);
     held.delete('b');
     assert.deepEqual([[...held.all(wanted)], held.hasOthers(wanted)], [[], false]);
+    held.asked(['c']);
+    held.grant('c', 1);
+    assert.deepEqual(held.leftovers(), ['a']);
+    held.delete('c');
     held.refused('a');
     assert.deepEqual([...held.all()], []);
   });
