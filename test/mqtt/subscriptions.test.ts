@@ -751,6 +751,64 @@ describe('the wanted topic filters', () => {
     assert.equal(await lose(), false);
   });
 
+  describe('of a session that is kept, where the broker ends the connection when it is asked for one', () => {
+    /** The connection ends while this is asked for. @returns what the broker was sent */
+    const loseAt = async (filter: string): Promise<string[]> => {
+      answering = (packet) => packet === `+${filter}` && new Promise(() => {});
+      await connect(false);
+      answering = () => undefined;
+      subscriptions.offline();
+      return packets();
+    };
+
+    beforeEach(async () => {
+      open(true);
+      await want(['a', 'b', 'c']);
+      await connect();
+      packets();
+      subscriptions.offline();
+      subscriptions.change(['f'], 1);
+    });
+
+    it('give one back before it is asked for a third time, and have it back first', async () => {
+      assert.deepEqual(await loseAt('f'), ['+a,b,c', '+f']);
+      assert.deepEqual(await loseAt('f'), ['+f']);
+      assert.deepEqual(await loseAt('f'), ['-a', '+f']);
+      await connect(false);
+      assert.deepEqual([packets(), subscriptions.isBlocked('f')], [['+a', '+b,c'], true]);
+      assert.deepEqual(subscriptions.takeAll().sort(), ['a', 'b', 'c', 'f']);
+    });
+
+    it('are one too many where it is granted then, and the one that was given back ends the connection', async () => {
+      await loseAt('f');
+      await loseAt('f');
+      assert.deepEqual(await loseAt('a'), ['-a', '+f', '+a']);
+      assert.deepEqual(await loseAt('b'), ['-b', '+a', '+b']);
+      assert.deepEqual([news().includes('quota 3'), subscriptions.isBlocked('f')], [true, false]);
+    });
+
+    it('give back what an earlier connection may have left, unless flows are still to tell what they want', async () => {
+      subscriptions.change(['g'], 1);
+      assert.deepEqual(await loseAt('f,g'), ['+a,b,c', '+f,g']);
+      await loseAt('f');
+      await loseAt('f');
+      subscriptions.change([], 1, ['g']);
+      subscriptions.hold(true);
+      assert.deepEqual(await loseAt('a'), ['-a', '+f', '+a']);
+      subscriptions.hold(false);
+      assert.deepEqual(await loseAt('b'), ['-g', '-b', '+a', '+b']);
+    });
+
+    it('need no place for one that the session holds: it is forbidden since', async () => {
+      subscriptions.change([], 1, ['f', 'b', 'c']);
+      for (const _ of [1, 2]) {
+        assert.equal(subscriptions.isBlocked('a'), false);
+        await loseAt('a');
+      }
+      assert.equal(subscriptions.isBlocked('a'), true);
+    });
+  });
+
   it('are as many as connections have shown that ended beside 8 of them', async () => {
     await want(EIGHT);
     let last = '';
