@@ -8,10 +8,16 @@ export const MAX_DEPTH_RECEIVED = 500;
 /** Of a report or a response over MQTT. They have some hundred bytes; to parse what is much larger takes seconds. */
 export const MAX_PAYLOAD_BYTES = 1_048_576;
 
-/** In place of an object that is nested so deep that no flow could handle it. */
-export const TOO_DEEP = Symbol('nested too deep');
+/** The text of an object that is nested so deep that no flow could handle it: found once, which takes as long as parsing. */
+export class DeepText {
+  readonly text: string;
 
-/** The value of a JSON text; undefined when it is none, or a list that is nested too deep. */
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The value of a JSON text, or its `DeepText`; undefined when it is none, or a list that is nested too deep. */
 export function parseReceived(text: string, maxDepth = MAX_DEPTH_RECEIVED): unknown {
   try {
     const value = JSON.parse(text) as unknown;
@@ -20,7 +26,7 @@ export function parseReceived(text: string, maxDepth = MAX_DEPTH_RECEIVED): unkn
     if (isShort || !isNested(value) || isWithin(value, maxDepth)) {
       return value;
     }
-    return Array.isArray(value) ? undefined : TOO_DEEP;
+    return Array.isArray(value) ? undefined : new DeepText(text);
   } catch {
     // Not JSON: undefined.
   }
@@ -29,7 +35,7 @@ export function parseReceived(text: string, maxDepth = MAX_DEPTH_RECEIVED): unkn
 /** The value of a JSON text; undefined when it is none, or when it is nested so deep that no flow could handle it. */
 export function parseJson(text: string, maxDepth = MAX_DEPTH_RECEIVED): unknown {
   const value = parseReceived(text, maxDepth);
-  return value === TOO_DEEP ? undefined : value;
+  return value instanceof DeepText ? undefined : value;
 }
 
 /** Lists are long and most of their values are texts and numbers: those cost no call. */

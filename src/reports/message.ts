@@ -1,5 +1,5 @@
 // A message of a report topic as it was received, and its two halves taken apart.
-import { MAX_PAYLOAD_BYTES, parseReceived, TOO_DEEP } from '../protocol/json.ts';
+import { MAX_PAYLOAD_BYTES, parseReceived } from '../protocol/json.ts';
 import { type ReportTopic, readReportTopic } from '../protocol/reports/index.ts';
 import type { Topics } from '../protocol/topics.ts';
 
@@ -23,15 +23,6 @@ const MAX_SHOWN_BYTES = 1_000;
 /** Whether a payload is not parsed. */
 export const isTooLarge = (payload: Buffer): boolean => payload.length > MAX_PAYLOAD_BYTES;
 
-/** A payload whose JSON is nested too deep: found once, since finding it takes as long as parsing. */
-export class DeepText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
 /** The JSON of a payload, else its text or `DeepText`; of one that is too large the beginning of its text. */
 export function bodyOf(payload: Buffer): unknown {
   if (isTooLarge(payload)) {
@@ -39,9 +30,6 @@ export function bodyOf(payload: Buffer): unknown {
   }
   const text = payload.toString();
   const parsed = parseReceived(text);
-  if (parsed === TOO_DEEP) {
-    return new DeepText(text);
-  }
   return parsed === undefined ? text : parsed;
 }
 

@@ -6,7 +6,7 @@ import type { NetworkState } from '../network/network-state.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { copyReport, type Report, type ReportTopic, readReport } from '../protocol/reports/index.ts';
 import { badReport } from '../protocol/reports/report.ts';
-import { bodyOf, DeepText, isTooLarge } from './message.ts';
+import { bodyOf, isTooLarge } from './message.ts';
 
 export interface ReportListener {
   /** It reads a report at once, before a flow may change it, and keeps none: a copy would cost more than it does. */
@@ -131,7 +131,7 @@ export class Receivers {
     try {
       report = this.#read(at, body, payload, decode, retained);
     } catch (error) {
-      this.#callErrorListener(listener, error as ServiceError, body, { at, payload, retained });
+      this.#callErrorListener(listener, error as ServiceError, { at, payload, retained });
       return;
     }
     // What was received before is known already.
@@ -198,9 +198,6 @@ export class Receivers {
     if (isTooLarge(payload)) {
       throw badReport('tooLarge', at, body);
     }
-    if (body instanceof DeepText) {
-      throw badReport(at.hasMacs ? 'tooDeep' : 'mac', at, body.text);
-    }
     return readReport(at, body, this.#catalogue, decode, retained);
   }
 
@@ -218,10 +215,9 @@ export class Receivers {
     }
   }
 
-  #callErrorListener(listener: ReportListener, error: ServiceError, body: unknown, received: Unread): void {
+  #callErrorListener(listener: ReportListener, error: ServiceError, received: Unread): void {
     try {
-      const shown = body instanceof DeepText ? body.text : body;
-      listener.error(error, { topic: received.at.topic, payload: shown }, received);
+      listener.error(error, { topic: received.at.topic, payload: error.cause.payload }, received);
     } catch (fault) {
       this.failed(fault);
     }

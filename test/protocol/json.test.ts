@@ -4,12 +4,12 @@ import { ServiceError } from '../../src/errors.ts';
 import {
   copyFields,
   copyJson,
+  DeepText,
   isJsonObject,
   isObject,
   jsonText,
   parseJson,
   parseReceived,
-  TOO_DEEP,
 } from '../../src/protocol/json.ts';
 
 const nested = (open: string, close: string, levels: number, inside = ''): string =>
@@ -55,11 +55,11 @@ describe('a JSON text from outside', () => {
 
   it('is that of an object which is nested too deep', () => {
     for (const text of [nested('{"a":', '}', 501, '1'), `{"a":${nested('[', ']', 500)}}`]) {
-      assert.equal(parseReceived(text), TOO_DEEP);
+      assert.deepEqual(parseReceived(text), new DeepText(text));
     }
     const fine = [nested('{"a":', '}', 500, '1'), '{"a":1}'];
     for (const text of [...fine, nested('[', ']', 501), nested('{"a":', '}', 501), 'x', '"x"', 'null', '']) {
-      assert.notEqual(parseReceived(text), TOO_DEEP);
+      assert.ok(!(parseReceived(text) instanceof DeepText));
     }
   });
 });

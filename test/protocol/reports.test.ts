@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { DeepText } from '../../src/protocol/json.ts';
 import {
   copyReport,
   isFailed,
@@ -230,6 +231,18 @@ describe('reports', () => {
       readReportTopic('', 'g', 'd', parsed?.rest ?? '');
     }
     assert.ok(usedMemory() - before < 10_000_000);
+  });
+
+  it('say that they are nested too deep only where their topic is well-formed, with the text that came', () => {
+    for (const [gateway, words] of [
+      ['c0141f68fc3d', /^the payload is nested deeper than 500 levels$/],
+      ['C0141F68FC3D', /^the topic has a malformed MAC address$/],
+    ] as const) {
+      const topic = `mt/gateway/${gateway}/device/d0141f00a1b2/heartbeat`;
+      assert.throws(() => read(topic, new DeepText('{…}')), {
+        ...{ code: 'BAD_REPORT', message: words, cause: { topic, payload: '{…}' } },
+      });
+    }
   });
 
   it('can be copied whatever their depth', () => {

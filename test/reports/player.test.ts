@@ -1,10 +1,11 @@
 // A record that is played: through which receivers a report goes, what is said of the others, and in which bounds.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import type { ServiceError } from '../../src/errors.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
-import { Player, type PlayReceiver } from '../../src/reports/player.ts';
+import { type Played, Player, type PlayReceiver } from '../../src/reports/player.ts';
 import type { ReportFilter } from '../../src/reports/report-filter.ts';
 import { ALL } from '../session.ts';
 
@@ -109,6 +110,14 @@ describe('a record that is played', () => {
     assert.equal(once.got.length, 2);
     await play([once], [same(0)], { run: 'b', begin: true });
     assert.equal(once.got.length, 3);
+  });
+
+  it('says of a report that is nested too deep that it is, with the text that was received', async () => {
+    const text = `{"time":"t","seq":1,"value":${'['.repeat(500)}${']'.repeat(500)}}`;
+    const { problems } = await play([receiver()], [line('event/8200', {}, { payload: undefined, text })]);
+    const { message, cause } = (problems[0] as Played['problems'][0]).error as ServiceError;
+    assert.match(message, /nested deeper than 500 levels/);
+    assert.deepEqual(cause, { topic: `mt/gateway/${G}/device/${D}/event/8200`, payload: text });
   });
 
   it('says of each line what is wrong with it, of 20 at most, and plays the others', async () => {

@@ -2,6 +2,7 @@
 
 import { TopicCache } from '../../collections/topic-cache.ts';
 import type { Catalogue } from '../catalogue.ts';
+import { DeepText } from '../json.ts';
 import { isMac } from '../mac.ts';
 import { ownText } from '../text.ts';
 import {
@@ -124,9 +125,9 @@ function fits({ identified }: Segment, identifier: string | undefined): boolean 
 
 /**
  * Makes a report of a message: a new object every time, whose nested values are those of `body`.
- * @param body what JSON.parse gave
+ * @param body what JSON.parse gave, or `DeepText`
  * @param decode whether raw values are decoded by the catalogue
- * @throws ServiceError `BAD_REPORT` with cause `{topic, payload: body}`
+ * @throws ServiceError `BAD_REPORT` with cause `{topic, payload: body}`, the text in place of `DeepText`
  */
 export function readReport(
   at: ReportTopic,
@@ -135,8 +136,9 @@ export function readReport(
   decode: boolean,
   retained: boolean,
 ): Report {
-  if (!at.hasMacs) {
-    throw badReport('mac', at, body);
+  const isDeep = body instanceof DeepText;
+  if (!at.hasMacs || isDeep) {
+    throw badReport(at.hasMacs ? 'tooDeep' : 'mac', at, isDeep ? body.text : body);
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw badReport('notObject', at, body);
