@@ -1,5 +1,6 @@
 // Addresses: base URLs from the settings, paths and queries from flows; nothing leads out of the base URL.
 import { invalidInput } from '../errors.ts';
+import { isJsonObject } from '../protocol/json.ts';
 import { hasBadPort } from '../protocol/port.ts';
 import { showAddress } from '../protocol/redaction.ts';
 import { hasControlCharacter, withoutSlashes } from '../protocol/text.ts';
@@ -148,7 +149,8 @@ export function readQuery(value: unknown): Record<string, unknown> {
   if (value === undefined || value === null || value === '') {
     return {};
   }
-  const query = typeof value === 'object' ? copyQuery(value) : undefined;
+  // A map or a date would be sent without its content.
+  const query = isJsonObject(value) ? copyQuery(value) : undefined;
   if (!query) {
     throw invalidInput('query', value, 'notQuery');
   }
@@ -158,9 +160,6 @@ export function readQuery(value: unknown): Record<string, unknown> {
 /** Undefined for what is no query, also for an object that throws when it is looked at. */
 function copyQuery(value: object): Record<string, unknown> | undefined {
   try {
-    if (Array.isArray(value)) {
-      return undefined;
-    }
     const entries = Object.entries(value).map(
       ([name, item]) => [name, Array.isArray(item) ? [...item] : item] as const,
     );

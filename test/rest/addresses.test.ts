@@ -1,5 +1,6 @@
 // Addresses of the settings, paths and queries of flows: what they become, and why the rest is refused.
 import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
 import { ServiceError } from '../../src/errors.ts';
 import {
   appendQuery,
@@ -299,8 +300,13 @@ describe('queries', () => {
     { '\ud800': 1 },
     { a: ['\udc00'] },
     { a: 'b', c: Symbol('d') },
+    new Map([['a', 'b']]),
+    new Set(['a']),
+    new URLSearchParams('a=b'),
+    new Date(0),
+    Buffer.from('a=b'),
   ]) {
-    it(`may not be ${typeof value === 'object' ? Object.keys(value).length : String(value)} ${typeof value}`, () => {
+    it(`may not be ${inspect(value)}`, () => {
       assert.deepEqual(
         refusal(() => readQuery(value)),
         ['notQuery', { field: 'query', value }],
