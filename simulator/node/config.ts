@@ -31,6 +31,9 @@ export const DEFAULTS: SimulatorConfig = {
 
 export const MODES: readonly string[] = ['raw', 'decoded', 'mixed'];
 
+/** Texts, too: that is what an environment variable holds. */
+const SWITCHED: readonly string[] = ['true', 'false'];
+
 /** Ports below belong to the system. */
 export const MIN_PORT = 1024;
 export const MAX_PORT = 65_535;
@@ -98,12 +101,15 @@ export function readConfig(saved: object): { config: SimulatorConfig; problem: W
       findRangeProblem(field as keyof typeof RANGES, config[field as keyof typeof RANGES]),
     ),
     MODES.includes(config.mode) ? undefined : ({ field: 'mode', key: 'choice', values: {} } as const),
+    SWITCHED.includes(String(config.away))
+      ? undefined
+      : ({ field: 'away', key: 'choice', values: {} } as const),
   ];
   const problem = problems.find((found) => found !== undefined);
   const wrong = problem && { ...problem, value: config[problem.field] };
   for (const field of [...PORTS, ...Object.keys(RANGES)] as (keyof typeof RANGES)[]) {
     config[field] = Number(config[field]);
   }
-  config.away = config.away === true || String(config.away) === 'true';
+  config.away = String(config.away) === 'true';
   return { config, problem: wrong };
 }

@@ -1,6 +1,6 @@
 // mt-simulator: the simulated service in Node-RED, for people without gateways.
 import type { Node, NodeAPI, NodeDef, NodeMessage } from 'node-red';
-import { InputError } from '../src/index.ts';
+import { InputError, NotConnectedError } from '../src/index.ts';
 import { readConfig, type SimulatorConfig } from './config.ts';
 import { RunningSimulator } from './running.ts';
 
@@ -28,17 +28,6 @@ export default function registerSimulator(RED: NodeAPI): void {
     this.on('close', () => void RED.events.removeListener('flows:started', start));
   }
   RED.nodes.registerType('mt-simulator', Simulator as unknown as (this: Node, def: NodeDef) => void);
-}
-
-/** The simulator does not run, or a gateway of it is away. */
-class NotConnectedError extends Error {
-  override readonly name = 'NotConnectedError';
-  readonly code = 'NOT_CONNECTED';
-
-  /** What Node-RED shows, without the name of the class. */
-  override toString(): string {
-    return this.message;
-  }
 }
 
 /** Does what a message asks for. @returns why it could not, with the code that flows branch on */

@@ -23,8 +23,19 @@ export class InputError extends Error {
   }
 }
 
-/** Nothing is wrong with the input, but a gateway that is away publishes nothing. */
-export class GatewayAwayError extends Error {
+/** Nothing is wrong with the input, but the simulator does not run, or a gateway of it is away. */
+export class NotConnectedError extends Error {
+  override readonly name: string = 'NotConnectedError';
+  readonly code = 'NOT_CONNECTED';
+
+  /** What Node-RED shows, without the name of the class. */
+  override toString(): string {
+    return this.message;
+  }
+}
+
+/** It publishes nothing. */
+export class GatewayAwayError extends NotConnectedError {
   override readonly name = 'GatewayAwayError';
 
   constructor(gateway: string) {

@@ -1,6 +1,7 @@
 // Every option of the service in a box, its default and its text for --help: one row each.
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { InputError } from './input-error.ts';
+import { isObject } from './steering-fields.ts';
 import { TOPIC_KINDS } from './traffic.ts';
 
 type OptionType = 'string' | 'number' | 'boolean';
@@ -14,7 +15,13 @@ interface OptionRow {
   max?: number;
   isWhole?: boolean;
   choices?: readonly string[];
+  /** Of a text with commas. */
+  parts?: readonly string[];
+  isBroker?: boolean;
 }
+
+/** What the package `mqtt` knows. */
+const BROKER_SCHEME = /^(mqtts?|tcp|ssl|tls|wss?)(\+unix)?:$/;
 
 /** Reports at a time, and per second: more would stall the process. */
 export const MAX_PUBLISHED = 100_000;
@@ -51,7 +58,12 @@ export const OPTIONS = {
     text: 'label calls answer 409 for what is there already, and 404 for what is not attached',
   },
   maxPageSize: { type: 'number', default: 10_000, text: 'most devices in one page', min: 1, isWhole: true },
-  brokerUrl: { type: 'string', default: '', text: 'a broker that runs already; empty: an embedded one' },
+  brokerUrl: {
+    type: 'string',
+    default: '',
+    text: 'a broker that runs already; empty: an embedded one',
+    isBroker: true,
+  },
   mqttPort: { ...PORT, default: 0, text: 'port of the embedded broker; 0 takes any free one' },
   wsPort: {
     ...PORT,
@@ -92,7 +104,12 @@ export const OPTIONS = {
     default: true,
     text: 'other processes may steer it over HTTP, below /simulator/ and without login',
   },
-  kinds: { type: 'string', default: TOPIC_KINDS.join(','), text: 'topic kinds to publish, with commas' },
+  kinds: {
+    type: 'string',
+    default: TOPIC_KINDS.join(','),
+    text: 'topic kinds to publish, with commas',
+    parts: TOPIC_KINDS,
+  },
   rate: {
     type: 'number',
     default: 5,
@@ -159,14 +176,17 @@ export type CommandOptions = Partial<ServiceOptions>;
 /** Options in full, from those given. @throws InputError for what an option cannot be */
 export function fillOptions(given: Partial<ServiceOptions>): ServiceOptions {
   const rows: [string, OptionRow][] = Object.entries(OPTIONS);
-  const known = given as Record<string, unknown>;
+  const known: unknown = given;
+  if (!isObject(known)) {
+    throw new InputError('options', known, 'not an object');
+  }
   return Object.fromEntries(
     rows.map(([name, row]) => [name, checkOption(name, row, known[name] ?? row.default)]),
   ) as ServiceOptions;
 }
 
 function checkOption(name: string, row: OptionRow, value: unknown): unknown {
-  const { type, min = 0, max = Number.POSITIVE_INFINITY, isWhole = false, choices } = row;
+  const { type, min = 0, max = Number.POSITIVE_INFINITY, isWhole = false, choices, parts, isBroker } = row;
   if (type === 'number') {
     const isNumber =
       typeof value === 'number' && (isWhole ? Number.isInteger(value) : Number.isFinite(value));
@@ -182,9 +202,21 @@ function checkOption(name: string, row: OptionRow, value: unknown): unknown {
     throw new InputError(name, value, type === 'boolean' ? 'neither true nor false' : 'not a text');
   } else if (choices && !choices.includes(String(value))) {
     throw new InputError(name, value, `none of ${choices.join(', ')}`);
+  } else if (
+    parts &&
+    !String(value)
+      .split(',')
+      .every((part) => parts.includes(part))
+  ) {
+    throw new InputError(name, value, `not some of ${parts.join(', ')}`);
+  } else if (isBroker && value !== '' && !isBrokerAddress(String(value))) {
+    throw new InputError(name, String(value).replace(/\/\/.*@/, '//…@'), 'not the address of a broker');
   }
   return value;
 }
+
+const isBrokerAddress = (text: string): boolean =>
+  URL.canParse(text) && BROKER_SCHEME.test(new URL(text).protocol);
 
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 

@@ -4,7 +4,7 @@ import { type Broker, startBroker } from './broker.ts';
 import { clientLinks } from './client-link.ts';
 import { DEMO, type Device, type Fleet, type Gateway } from './fleet.ts';
 import type { OpenLink } from './gateway-link.ts';
-import { InputError } from './input-error.ts';
+import { InputError, NotConnectedError } from './input-error.ts';
 import { settle } from './measuring.ts';
 import { type AnswerFaults, Network } from './network.ts';
 import { answer } from './operations.ts';
@@ -57,8 +57,8 @@ export interface Service {
   away(gateway: string): Promise<void>;
   back(gateway: string): Promise<void>;
   /**
-   * Does what an object asks for, such as `{device, set: {temperature: 31}}`; rejects with an `InputError` or a
-   * `GatewayAwayError`.
+   * Does what an object asks for, such as `{device, set: {temperature: 31}}`; rejects with an `InputError`, a
+   * `GatewayAwayError`, or once it is closed a `NotConnectedError`.
    */
   steer(payload: unknown): Promise<void>;
   close(): Promise<void>;
@@ -279,6 +279,7 @@ export async function startService(
   const publisher = new Publisher({ ...world, network, ackTimeout: options.ackTimeout });
   let rest: RestHalf | undefined;
   let stopWandering = (): void => {};
+  let isClosed = false;
   const { wander, ...gatewaysComeAndGo } = presence(world, network);
   const reports = publishing(world, network, publisher);
   const actions = createActions(world, publisher, gatewaysComeAndGo, reports.publish);
@@ -286,9 +287,15 @@ export async function startService(
     ...view(world, broker),
     ...reports,
     ...gatewaysComeAndGo,
-    steer: (payload) => steer(actions, payload),
+    async steer(payload) {
+      if (isClosed) {
+        throw new NotConnectedError('the simulated service is closed');
+      }
+      await steer(actions, payload);
+    },
     urls: { auth: '', base: '', mqtt: url, ws: broker?.wsUrl ?? '' },
     async close() {
+      isClosed = true;
       stopWandering();
       publisher.stop();
       await network.close();

@@ -211,6 +211,7 @@ for (const version of VERSIONS) {
       [{ rate: 'fast' }, 'Reports: 0 to 1000'],
       [{ lost: -5 }, 'Lost answers: 0 to 100'],
       [{ mode: 'cooked' }, 'Reports are: no such choice'],
+      [{ away: 'x' }, 'A gateway goes away now and then: no such choice'],
     ] as const) {
       it(`says that ${JSON.stringify(properties)} cannot be, and refuses messages`, async () => {
         assert.equal(await problem(properties), text);

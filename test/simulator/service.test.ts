@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { connectAsync, type MqttClient } from 'mqtt';
-import { fillOptions } from '../../simulator/src/options.ts';
 import type { Sample } from '../../simulator/src/samples.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
 
@@ -15,64 +14,6 @@ async function login(service: Service): Promise<Json> {
   const { authToken } = (await answer.json()) as Json;
   return { authorization: `Bearer ${authToken}` };
 }
-
-describe('the service in a box with an option that cannot be', () => {
-  for (const [name, value, told] of [
-    ['gateways', 0, 'gateways: not a whole number from 1 to 10000 (0)'],
-    ['gateways', 1.5, 'gateways: not a whole number from 1 to 10000 (1.5)'],
-    ['devices', -1, 'devices: not a whole number from 0 to 10000 (-1)'],
-    ['rate', 'x', 'rate: not a number from 0 to 100000 (x)'],
-    ['rate', Number.NaN, 'rate: not a number from 0 to 100000 (NaN)'],
-    ['rate', 1e9, 'rate: not a number from 0 to 100000 (1000000000)'],
-    ['restPort', 1.5, 'restPort: not a whole number from 0 to 65535 (1.5)'],
-    ['restPort', 65_536, 'restPort: not a whole number from 0 to 65535 (65536)'],
-    ['mqttPort', 99_999, 'mqttPort: not a whole number from 0 to 65535 (99999)'],
-    ['mqttPort', 0.5, 'mqttPort: not a whole number from 0 to 65535 (0.5)'],
-    ['wsPort', 65_536, 'wsPort: not a whole number from -1 to 65535 (65536)'],
-    ['wsPort', -0.5, 'wsPort: not a whole number from -1 to 65535 (-0.5)'],
-    ['qos', 7, 'qos: not a whole number from 0 to 1 (7)'],
-    ['qos', 0.5, 'qos: not a whole number from 0 to 1 (0.5)'],
-    ['maxPageSize', 0, 'maxPageSize: not a whole number from 1 on (0)'],
-    ['maxPageSize', 1.5, 'maxPageSize: not a whole number from 1 on (1.5)'],
-    ['historyLimit', 0, 'historyLimit: not a whole number from 1 on (0)'],
-    ['historyLimit', 1.5, 'historyLimit: not a whole number from 1 on (1.5)'],
-    ['sampleLimit', 0.5, 'sampleLimit: not a whole number from 0 on (0.5)'],
-    ['queueLimit', 0.5, 'queueLimit: not a whole number from 0 on (0.5)'],
-    ['gateways', 10_001, 'gateways: not a whole number from 1 to 10000 (10001)'],
-    ['devices', 10_001, 'devices: not a whole number from 0 to 10000 (10001)'],
-    ['allDevices', 1e6, 'allDevices: not a whole number from 0 to 100000 (1000000)'],
-    ['listed', 1e9, 'listed: not a whole number from 0 to 1000000 (1000000000)'],
-    ['delay', 1e10, 'delay: not a number from 0 to 3600000 (10000000000)'],
-    ['awayEvery', 1e7, 'awayEvery: not a number from 0 to 2147483 (10000000)'],
-    ['awayFor', 1e7, 'awayFor: not a number from 0 to 2147483 (10000000)'],
-    ['lostAnswers', 50, 'lostAnswers: not a number from 0 to 1 (50)'],
-    ['mode', 'x', 'mode: none of raw, decoded, mixed (x)'],
-    ['rest', 'no', 'rest: neither true nor false (no)'],
-    ['password', 5, 'password: not a text (5)'],
-  ] as const) {
-    it(`does not start: ${name} ${value}`, async () => {
-      await assert.rejects(startService({ mqtt: false, [name]: value }), {
-        code: 'INVALID_INPUT',
-        message: told,
-        cause: { field: name, value },
-      });
-    });
-  }
-
-  it('takes the largest and the smallest that can be', () => {
-    const most = { mqttPort: 65_535, restPort: 65_535, wsPort: 65_535, qos: 1, rate: 100_000, seed: -5 };
-    const least = { mqttPort: 0, restPort: 0, wsPort: -1, qos: 0, rate: 0, historyLimit: 1, maxPageSize: 1 };
-    for (const given of [most, least]) {
-      assert.deepEqual({ ...fillOptions(given), ...given }, fillOptions(given));
-    }
-  });
-
-  it('starts where one is left out as undefined', async () => {
-    const service = await startService({ mqtt: false, rate: undefined });
-    assert.equal(service.options.rate, 5);
-    await service.close();
-  });
-});
 
 describe('the service in a box, REST half', () => {
   let service: Service;

@@ -373,9 +373,21 @@ describe('the simulator as a test bench', () => {
     const gateway = service.gateways[1]!.mac;
     await service.steer({ gateway, away: true });
     await assert.rejects(service.steer({ kind: 'heartbeat', gateway }), {
-      name: 'GatewayAwayError',
+      ...{ name: 'GatewayAwayError', code: 'NOT_CONNECTED' },
       message: `gateway ${gateway} is away`,
     });
     await service.steer({ gateway, away: false });
+  });
+
+  it('says that it is closed instead of doing nothing, or of bringing a gateway back', async () => {
+    const closed = await startService({ rest: false, gateways: 1, devices: 1, rate: 0 });
+    const gateway = closed.demo.gateway;
+    await closed.close();
+    for (const payload of [{ kind: 'heartbeat' }, { rate: 1 }, { gateway, away: false }]) {
+      await assert.rejects(closed.steer(payload), {
+        ...{ name: 'NotConnectedError', code: 'NOT_CONNECTED', message: 'the simulated service is closed' },
+      });
+    }
+    assert.equal(closed.gateways[0]?.online, false);
   });
 });
