@@ -232,7 +232,8 @@ for (const [name, start] of Object.entries(BROKERS)) {
       const collector = new Collector();
       await listening(collector);
       await rejects(session.request('read', { device: D, identifier: '8800' }, { signal }), 'INVALID_INPUT', {
-        field: 'gateway',
+        field: 'device',
+        value: D,
       });
       await report('heartbeat', { time: TIME, seq: 1 }, G2);
       await collector.until(({ reports }) => reports.length === 1);

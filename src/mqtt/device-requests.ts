@@ -139,7 +139,7 @@ export class DeviceRequests {
     }
     const gateway = this.#context.gatewayOf(mac);
     if (!gateway) {
-      throw invalidInput('gateway', undefined, 'notSeen', { device: wordsFor(mac, this.#context.nameOf) });
+      throw invalidInput('device', input.device, 'notSeen', { device: wordsFor(mac, this.#context.nameOf) });
     }
     return { ...input, gateway };
   }

@@ -114,6 +114,18 @@ describe('the pickers', function () {
     }
   });
 
+  it('have a hint for an address that nobody has heard and no list has, as one that was mistyped', async () => {
+    const { page } = editor;
+    await editor.edit('mt-gw-write');
+    await openAt('device');
+    await editor.typed('device').fill('e4:a7:c5:99:99:99');
+    await choices().filter({ hasText: 'e4:a7:c5:99:99:99' }).click();
+    await page
+      .locator('.form-row:has(#node-input-device) .mt-gateway-hint')
+      .filter({ hasText: /^never heard$/ })
+      .waitFor();
+  });
+
   it('keep what the arrow keys have marked when the rest of the list comes', async () => {
     const { page } = editor;
     const lists = ({ pathname, searchParams }: URL) =>

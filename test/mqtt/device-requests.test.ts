@@ -137,7 +137,7 @@ describe('requests as nodes make them', () => {
   });
 
   const REFUSED: [what: string, input: RequestInput, key: string, values: Record<string, unknown>][] = [
-    ['a device that nobody hears', { device: G }, 'notSeen', { field: 'gateway', device: `Cellar (${G})` }],
+    ['a device that nobody hears', { device: G }, 'notSeen', { field: 'device', device: `Cellar (${G})` }],
     ['a device that is no address', { device: 'x' }, 'notMac', { field: 'device', value: 'x' }],
     ['a device that is empty', { device: '' }, 'missing', { field: 'device' }],
     ['a gateway that is empty', { gateway: '', device: D }, 'missing', { field: 'gateway' }],

@@ -249,7 +249,12 @@ describeNodes('the fields of the gateway nodes', (start) => {
     const { device } = box.demo;
     flow.send('n', { device, identifier: '8001' });
     const { error } = await flow.next('errors');
-    assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'gateway']);
+    assert.deepEqual([error?.code, error?.cause], ['INVALID_INPUT', { field: 'device', value: device }]);
+    assert.equal(
+      error?.message,
+      `no gateway has reported the device ${device} since the start: check its address, or name a gateway`,
+    );
+    assert.equal((await flow.status('n', 'red')).text, 'invalid: Device (not heard of yet)');
     for (const at of [1, 0]) {
       const gateway = box.gateways[at]!.mac;
       await box.publish(gateway, device, 'heartbeat', { time: new Date().toISOString(), seq: at, status: 0 });

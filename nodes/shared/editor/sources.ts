@@ -3,7 +3,7 @@ import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue
 import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasEnv } from '../defaults.ts';
-import { field, numberText, text, whyDisabled } from './panel.ts';
+import { field, numberText, sidebarText, text, whyDisabled } from './panel.ts';
 import type { Found } from './picker.ts';
 import { type Choice, linkText } from './picker-list.ts';
 import { type RequestFailure, requestService } from './service-request.ts';
@@ -299,7 +299,8 @@ export const nameOfDevice = async (value: string): Promise<string> => (await lis
 /** The name of a MAC address or REST id, whether it is connected, and how it was heard; empty when nothing is known. */
 export async function describeDevice(value: string): Promise<string> {
   const [device, heardWords] = await Promise.all([listedDevice(value), describeHeard(value)]);
-  const state = device && linkText(device.connected, heardWords === '' && (await isUnheard(value)));
+  const isSilent = heardWords === '' && (await isUnheard(value));
+  const state = device ? linkText(device.connected, isSilent) : isSilent && sidebarText('never');
   return [device?.name, state, heardWords].filter(Boolean).join(' · ');
 }
 
