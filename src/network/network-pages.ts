@@ -2,8 +2,9 @@
 import { FifoMap } from '../collections/fifo-map.ts';
 import { invalidInput } from '../errors.ts';
 import { conditionsOf } from '../protocol/conditions.ts';
-import { macPart, parseMac } from '../protocol/mac.ts';
+import { parseMac } from '../protocol/mac.ts';
 import type { NetworkDetails, NetworkRow } from '../protocol/network-row.ts';
+import { findWords } from '../protocol/search-words.ts';
 import type { DeviceState } from './device-state.ts';
 import { chooseGateway, linkOf } from './links.ts';
 import { ListedKinds } from './listed-kinds.ts';
@@ -254,20 +255,15 @@ export class NetworkPages {
   }
 
   #found(subjects: readonly Subject[], given: string, inParent: boolean): Subject[] {
-    const text = given.trim().toLowerCase();
-    const mac = macPart(text);
+    const fits = findWords(given);
     const source = this.#source;
-    const has = (part: string | undefined) => part?.toLowerCase().includes(text) === true;
-    const isIn = (id: string) =>
-      id.includes(text) || (mac !== undefined && id.includes(mac)) || has(source.nameOf(id));
-    return subjects.filter(
-      ({ id, parent, listed }) =>
-        isIn(id) ||
-        has(listed?.name) ||
-        has(listed?.id) ||
-        listed?.labels.some(has) === true ||
-        (inParent && parent !== undefined && isIn(parent)),
-    );
+    return subjects.filter(({ id, parent, listed }) => {
+      const texts = [id, source.nameOf(id), listed?.name, listed?.id, ...(listed?.labels ?? [])];
+      if (inParent && parent !== undefined) {
+        texts.push(parent, source.nameOf(parent));
+      }
+      return fits(texts.join('\n').toLowerCase());
+    });
   }
 
   #inNeed(subjects: readonly Subject[]): Subject[] {

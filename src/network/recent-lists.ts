@@ -2,6 +2,7 @@
 import { CostlyResults } from '../collections/costly-results.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseMac } from '../protocol/mac.ts';
+import { findWords } from '../protocol/search-words.ts';
 import type { DeviceState } from './device-state.ts';
 import { type Link, linkOf } from './links.ts';
 import type { NetworkState } from './network-state.ts';
@@ -135,11 +136,11 @@ function list(
   query: RecentQuery,
   nameOf: (id: string) => string,
 ): RecentEntry[] {
-  const text = query.text?.toLowerCase() ?? '';
+  const fits = query.text ? findWords(query.text) : undefined;
   const found: { id: string; name: string; activity: Activity }[] = [];
   for (const [id, activity] of entries) {
     const name = nameOf(id);
-    if (text && !id.toLowerCase().includes(text) && !name.toLowerCase().includes(text)) {
+    if (fits && !fits(`${id}\n${name}`.toLowerCase())) {
       continue;
     }
     found.push({ id, name, activity });

@@ -1,5 +1,5 @@
 // What a search in the list of devices finds: devices and labels, no more than people look at.
-import { macPart } from '../protocol/mac.ts';
+import { findWords } from '../protocol/search-words.ts';
 import { type DeviceIndex, type DirectoryEntry, textLength } from './device-index.ts';
 
 const MAX_SHOWN = 1_000;
@@ -7,19 +7,17 @@ const MAX_SHOWN = 1_000;
 const MAX_SHOWN_LENGTH = 4_000_000;
 
 /**
- * Devices whose name, MAC (any spelling), id or a label contains `q` in any case, in order of their names; at most 1 000,
- * and no more than 4 million characters.
+ * Devices of which name, MAC (any spelling), id and labels contain each word of `q` in any case, in order of their names;
+ * at most 1 000, and no more than 4 million characters.
  */
 export function findDevices({ searchable }: DeviceIndex, q: string, limit: number): DirectoryEntry[] {
   const { texts, entries } = searchable;
   const most = mostShown(limit);
-  const wanted = q.trim().toLowerCase();
-  const mac = macPart(wanted);
+  const fits = findWords(q);
   const found: DirectoryEntry[] = [];
   let room = MAX_SHOWN_LENGTH;
   for (let i = 0; i < texts.length && found.length < most; i++) {
-    const text = texts[i]!;
-    if (!text.includes(wanted) && (mac === undefined || !text.includes(mac))) {
+    if (!fits(texts[i]!)) {
       continue;
     }
     room -= textLength(entries[i]!);

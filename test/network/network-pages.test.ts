@@ -321,11 +321,14 @@ describe('the network in pages', () => {
     hear('heartbeat', {}, { gateway: G2, device: deviceAt(2) });
     assert.deepEqual(ids({ text: 'HALL' }), [G]);
     assert.deepEqual(ids({ text: 'ground' }), [G]);
+    assert.deepEqual(ids({ text: 'ground HALL c0:14' }), [G]);
+    assert.deepEqual(ids({ text: 'ground attic' }), []);
     assert.deepEqual(ids({ text: 'C0:14:1F:68:FC:3E' }), [G2]);
     assert.deepEqual(ids({ text: 'imported' }), ['imported-7']);
     assert.deepEqual(ids({ parent: G, text: 'd0-00-00' }), [deviceAt(1)]);
     assert.deepEqual(ids({ parent: '*', text: 'hall' }), [deviceAt(1)]);
     assert.deepEqual(ids({ parent: '*', text: G2 }), [deviceAt(2)]);
+    assert.deepEqual(ids({ parent: '*', text: 'hall d0-00' }), [deviceAt(1)]);
     assert.deepEqual(ids({ text: 'nothing' }), []);
     assert.deepEqual(ids({ text: ' hall ' }), [G]);
     assert.deepEqual(ids({ text: `bmac-${UNHEARD}` }), [UNHEARD]);

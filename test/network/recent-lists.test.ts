@@ -285,6 +285,8 @@ describe('the lists of what was heard last', () => {
       assert.deepEqual(ids(seen.identifiers({ text: 'nothing' })), []);
       assert.deepEqual(ids(seen.identifiers({ text: '', limit: 2 })), ['8800', '8802']);
       assert.deepEqual(ids(seen.gateways({ text: G2.toUpperCase() })), [G2]);
+      assert.deepEqual(ids(seen.identifiers({ text: ' name OWN ' })), ['Own-Name']);
+      assert.deepEqual(ids(seen.identifiers({ text: 'own temp' })), []);
       assert.deepEqual(seen.devices({ limit: 0 }), []);
     });
 

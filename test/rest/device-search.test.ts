@@ -27,7 +27,10 @@ describe('search in the list of devices', () => {
     ['hall', ['North']],
     ['c0:14:1F:68:fc:3d', ['North']],
     ['C0-14-1f-68', ['East', 'North']],
-    ['c0: s', ['c0: spare']],
+    ['c0: sp', ['c0: spare']],
+    ['2 c0:14 east', ['East']],
+    ['hall NORTH', ['North']],
+    ['hall east', []],
     ['west', []],
   ] as const) {
     it(`finds ${names.join(', ') || 'nothing'} by "${q}"`, () => {

@@ -2,6 +2,7 @@
 import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue.ts';
 import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
+import { findWords } from '../../../src/protocol/search-words.ts';
 import { hasEnv } from '../defaults.ts';
 import { field, numberText, sidebarText, text, whyDisabled } from './panel.ts';
 import type { Found } from './picker.ts';
@@ -174,7 +175,8 @@ export async function searchGateways(q: string): Promise<Found> {
     return inOrder(rows, reported);
   }
   const known = new Map((typeof rows === 'string' ? [] : rows).map((row) => [row.value, row]));
-  const first = reported.filter((row) => known.has(row.value) || isFound(row, q));
+  const fits = findWords(q);
+  const first = reported.filter((row) => known.has(row.value) || isFound(row, fits));
   const devices = new Set((typeof below === 'string' ? [] : below).map(({ value }) => value));
   const others = typeof rows === 'string' ? [] : rows.filter(({ value }) => !devices.has(value));
   const isUnheard = reported.length < MAX_FETCHED;
@@ -242,15 +244,16 @@ export async function searchIdentifiers(q: string, access: readonly Access[] = [
     add(row, {});
   }
   const others = [...choices.values()].slice(heardRows.length).sort(namedFirst);
+  const fits = findWords(q);
   return {
-    choices: [...heardRows, ...others].filter((choice) => isFound(choice, q)),
+    choices: [...heardRows, ...others].filter((choice) => isFound(choice, fits)),
     // A hex id asks for the raw form, the name beside it for the decoded one.
     isComplete: catalogue.find(q.trim().toLowerCase())?.id === q.trim().toLowerCase(),
   };
 }
 
-const isFound = ({ title, detail = '' }: Choice, q: string): boolean =>
-  `${title} ${detail}`.toLowerCase().includes(q.trim().toLowerCase());
+const isFound = ({ title, detail = '' }: Choice, fits: (text: string) => boolean): boolean =>
+  fits(`${title} ${detail}`.toLowerCase());
 
 const byTitle = (one: Choice, other: Choice): number => one.title.localeCompare(other.title);
 
