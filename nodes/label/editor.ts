@@ -34,7 +34,7 @@ RED.nodes.registerType('mt-label', {
     showSaved(this);
     typedFields(this, {
       label: { pick: 'label', isNeeded: true },
-      device: { pick: 'listed' },
+      device: { pick: 'listed', isNeeded: true },
     });
     runOnChange(['action'], () => {
       const action = field('action').val();

@@ -35,7 +35,7 @@ RED.nodes.registerType('mt-rename', {
   oneditprepare(this: EditorNode) {
     const shown = readCaption(this);
     showSaved(this, NODE_INPUT, shown);
-    typedFields(this, { device: { pick: 'listed' }, name: { isNeeded: true } }, shown);
+    typedFields(this, { device: { pick: 'listed', isNeeded: true }, name: { isNeeded: true } }, shown);
     finishPanel(this);
     rememberShown(this);
   },

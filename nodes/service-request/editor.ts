@@ -35,7 +35,7 @@ RED.nodes.registerType('mt-service-request', {
   oneditprepare(this: EditorNode) {
     showSaved(this);
     typedFields(this, {
-      path: {},
+      path: { isNeeded: true },
       query: { types: ['json'] },
       body: { types: ['json', 'str'] },
     });

@@ -447,6 +447,18 @@ describe('the panels in the editor', function () {
     assert.equal(await turn('name', 'str'), 'str 70000');
     await editor.press('cancel');
 
+    for (const [type, field] of [
+      ['mt-rename', 'device'],
+      ['mt-label', 'device'],
+      ['mt-service-request', 'path'],
+      ['mt-gw-read', 'identifier'],
+      ['mt-gw-write', 'identifier'],
+    ] as const) {
+      await editor.edit(type);
+      assert.equal(await turn(field, 'str'), 'str ', `${type} ${field}`);
+      await editor.press('cancel');
+    }
+
     await editor.edit('mt-gw-write');
     await editor.pick('identifier', 'tx-power');
     await turn('value', 'num');
@@ -456,6 +468,24 @@ describe('the panels in the editor', function () {
     // Empty, it would be the gateway itself.
     assert.equal(await turn('device', 'str'), 'str device');
     assert.equal(await turn('identifier', 'msg'), 'msg identifier');
+  });
+
+  it('has what is typed take the place of a name that stays as a fixed text', async () => {
+    const { page } = editor;
+    for (const [type, field] of [
+      ['mt-service-request', 'path'],
+      ['mt-gw-read', 'gateway'],
+      ['mt-device-list', 'model'],
+    ] as const) {
+      await editor.edit(type);
+      await page
+        .locator(`#node-input-${field} ~ .red-ui-typedInput-container .red-ui-typedInput-type-select`)
+        .click();
+      await page.locator('.red-ui-typedInput-options:visible [value="str"]').click();
+      await page.keyboard.type('abc');
+      assert.equal(await editor.typed(field).inputValue(), 'abc', `${type} ${field}`);
+      await editor.press('cancel');
+    }
   });
 
   it('begins a fixed number empty, and puts the cursor there', async () => {

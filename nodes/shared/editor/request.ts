@@ -31,7 +31,7 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
   typedFields(node, {
     gateway: { pick: 'gateway' },
     device: { pick: 'device' },
-    identifier: { pick: 'identifier', access },
+    identifier: { pick: 'identifier', access, isNeeded: true },
     priority: { types: fixedTypes(node, 'priority', PRIORITIES) },
     extenderId: { pick: 'device' },
     accessType: { types: fixedTypes(node, 'accessType', ACCESS_TYPES) },

@@ -109,11 +109,19 @@ function keepApart(
         fixed = value;
         input.typedInput('value', property);
       }
-    } else if (value === property && !SOURCES.has(type) && (fixed !== '' || isNeeded)) {
-      input.typedInput('value', fixed);
+    } else if (value === property && !SOURCES.has(type)) {
+      if (fixed !== '' || isNeeded) {
+        input.typedInput('value', fixed);
+      } else {
+        // What is typed next takes its place; `select` would take the focus, too.
+        visibleInput(input)?.setSelectionRange(0, value.length);
+      }
     }
   });
 }
+
+const visibleInput = (input: JQuery): HTMLInputElement | undefined =>
+  input.nextAll('.red-ui-typedInput-container').first().find<HTMLInputElement>('.red-ui-typedInput-input')[0];
 
 /** What the runtime makes of the saved pair, so that both mean the same by what is missing. */
 function shownPair(node: EditorNode, name: string, shown: Record<string, unknown>): Pair {
