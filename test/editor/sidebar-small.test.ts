@@ -6,7 +6,7 @@ import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requireBrowser } from '../requirements.ts';
 import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
-import { openSidebar, type Sidebar } from './sidebar.ts';
+import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
 
 const REPORTS = { id: 'reports', type: 'mt-report-in', service: 'service', x: 200, y: 100, wires: [[]] };
 
@@ -183,5 +183,40 @@ describe('the sidebar in a small window', function () {
     assert.equal(new Set(lines.map(({ top }) => Math.round(top))).size, 1);
     assert.ok((await boxOf(part('controls'))).height < 50);
     await setHeight('');
+  });
+
+  it('gives the name of a device the room of battery and signal where it is narrow', async () => {
+    const { mac, devices } = service.gateways[0]!;
+    const device = devices[0]!.mac;
+    const time = new Date().toISOString();
+    await service.publish(mac, device, 'rssi', { time, seq: 50, parent: mac, rssi: -60 });
+    await service.publish(mac, device, 'property-decoded/battery-level', { time, seq: 51, value: 100 });
+    const row = side.tree.locator(`[data-key="${mac}/${device}"]`);
+    const gateway = side.tree.locator(`[data-key="/${mac}"]`);
+    await gateway.waitFor();
+    if ((await gateway.getAttribute('aria-expanded')) === 'false') {
+      await toggle(gateway);
+    }
+    await row.locator('.mt-gateway-item-battery', { hasText: '100 %' }).waitFor();
+    const setWidth = (width: string) =>
+      editor.page.evaluate(`$('.mt-gateway-side').css('width', '${width}')`);
+    for (const [width, bars, battery] of [
+      [300, true, true],
+      [240, true, false],
+      [175, false, false],
+    ] as const) {
+      await setWidth(`${width}px`);
+      assert.deepEqual(
+        [
+          await row.locator('.mt-gateway-item-bars').isVisible(),
+          await row.locator('.mt-gateway-item-battery').isVisible(),
+        ],
+        [bars, battery],
+        `${width}`,
+      );
+      const name = await row.locator('.mt-gateway-item-name').boundingBox();
+      assert.ok((name?.width ?? 0) > 60, `${width}: ${name?.width}`);
+    }
+    await setWidth('');
   });
 });
