@@ -32,8 +32,6 @@ export interface Lesson {
   isSearch: boolean;
   /** One subscription was too many. */
   isQuota: boolean;
-  /** The filter that the broker was found not to take: it holds no subscription to it. */
-  untaken?: string;
 }
 
 const NOTHING: Lesson = { isSearch: false, isQuota: false };
@@ -173,7 +171,6 @@ export class LearnedLimits {
     if (isQuota || isFound) {
       this.#sizes.recover();
     }
-    const untaken = isQuota || isFound ? { untaken: filter } : {};
-    return { isSearch: this.forbidden.isSearching, isQuota, ...untaken };
+    return { isSearch: this.forbidden.isSearching, isQuota };
   }
 }

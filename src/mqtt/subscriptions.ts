@@ -261,7 +261,7 @@ export class Subscriptions {
     if (wasGood) {
       this.#learned.forbidden.lasted();
     }
-    const { isSearch, isQuota, untaken } = isUnrelated
+    const { isSearch, isQuota } = isUnrelated
       ? this.#learned.interrupted()
       : this.#learned.lost((filter) => this.#freePlaces > 0 || this.#held.has(filter));
     this.#refused.disconnected();
@@ -269,9 +269,6 @@ export class Subscriptions {
     this.#plan.settled();
     this.#isUnsubscribingStale = false;
     this.#held.disconnected();
-    if (untaken !== undefined && this.#wanted.has(untaken)) {
-      this.#held.untaken(untaken);
-    }
     if (isQuota) {
       this.#limit.tell();
     }

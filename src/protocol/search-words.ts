@@ -7,7 +7,7 @@ import { macPart } from './mac.ts';
  * @returns looks through a text in lower case
  */
 export function findWords(search: string): (text: string) => boolean {
-  const words = search.trim().toLowerCase().split(/\s+/);
+  const words = search.toLowerCase().split(/\s/);
   const wanted = words.map((word) => ({ word, mac: macPart(word) ?? word }));
   return (text) => wanted.every(({ word, mac }) => text.includes(word) || text.includes(mac));
 }

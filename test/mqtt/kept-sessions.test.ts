@@ -1,6 +1,12 @@
 // What is remembered of sessions at brokers, over redeploys: until the broker has them no longer, and with a bound.
 import assert from 'node:assert/strict';
-import { forgetSession, keptSession, sessionName } from '../../src/mqtt/kept-sessions.ts';
+import {
+  forgetSession,
+  keptSession,
+  mayHold,
+  newSession,
+  sessionName,
+} from '../../src/mqtt/kept-sessions.ts';
 
 describe('sessions that brokers keep', () => {
   const nameOf = (n: number) => sessionName('mqtt://localhost', `mt-kept-${n}`);
@@ -21,6 +27,14 @@ describe('sessions that brokers keep', () => {
     assert.equal(keptSession(nameOf(0)).filters.size, 1);
     assert.equal(keptSession(nameOf(2)).filters.size, 1);
     assert.equal(keptSession(nameOf(1)).filters.size, 0);
+  });
+
+  it('may hold what was granted, and what was asked for when a connection ended', () => {
+    const session = newSession();
+    assert.deepEqual([mayHold(session), session.untaken], [[], []]);
+    session.filters.add('granted');
+    session.doubtful.add('asked');
+    assert.deepEqual(mayHold(session), ['granted', 'asked']);
   });
 
   it('are forgotten when the broker has them no longer, each for itself', () => {

@@ -139,7 +139,7 @@ describe('what is learned of a broker', () => {
     learned.granted('good', 1, true);
     for (const isBlocked of [false, true]) {
       assert.deepEqual(send(['bad']), ['bad']);
-      assert.deepEqual(learned.lost(hasPlace), isBlocked ? { ...SEARCHED, untaken: 'bad' } : SEARCHED);
+      assert.deepEqual(learned.lost(hasPlace), SEARCHED);
       assert.equal(learned.forbidden.has('bad'), isBlocked);
     }
     assert.equal(learned.forbidden.has('good'), false);
@@ -169,7 +169,7 @@ describe('what is learned of a broker', () => {
         now += wait;
         return learned.lost(hasPlace);
       });
-      assert.deepEqual(lessons, isBlocked ? [SEARCHED, { ...SEARCHED, untaken: 'bad' }] : [NOTHING, NOTHING]);
+      assert.deepEqual(lessons, isBlocked ? [SEARCHED, SEARCHED] : [NOTHING, NOTHING]);
       assert.equal(learned.forbidden.has('bad'), isBlocked);
     }
   });
@@ -231,7 +231,7 @@ describe('what is learned of a broker', () => {
       learned.answered();
       return lesson;
     });
-    assert.deepEqual(lessons, [SEARCHED, SEARCHED, { isSearch: true, isQuota: true, untaken: 'c' }]);
+    assert.deepEqual(lessons, [SEARCHED, SEARCHED, { isSearch: true, isQuota: true }]);
     assert.equal(learned.quota.max, 10);
     assert.equal(learned.forbidden.has('c'), false);
   });

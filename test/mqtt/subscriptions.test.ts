@@ -799,6 +799,24 @@ describe('the wanted topic filters', () => {
       assert.deepEqual(await loseAt('b'), ['-g', '-b', '+a', '+b']);
     });
 
+    it('are not certain to be forbidden beside others, where one has taken the place, though it has held more', async () => {
+      await want(['d', 'e']);
+      await connect(false);
+      await want([], ['d', 'e']);
+      subscriptions.offline();
+      subscriptions.change(['x'], 1, ['f']);
+      for (const _ of [1, 2, 3]) {
+        assert.equal(subscriptions.isBlocked('x'), false);
+        await loseAt('x');
+      }
+      assert.equal(subscriptions.isBlocked('x'), true);
+      subscriptions.change(['f'], 1);
+      await loseAt('f');
+      subscriptions.change(['g'], 1);
+      assert.deepEqual(await loseAt('g'), ['-a', '+f', '+a', '+b', '+c', '+g']);
+      assert.equal(subscriptions.isBlocked('g'), false);
+    });
+
     it('need no place for one that the session holds: it is forbidden since', async () => {
       subscriptions.change([], 1, ['f', 'b', 'c']);
       for (const _ of [1, 2]) {
