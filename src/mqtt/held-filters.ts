@@ -119,6 +119,14 @@ export class HeldFilters {
     this.#doubtful.delete(filter);
   }
 
+  /** The broker has ended a connection because of it: it is not counted. Where that was by chance, it may hold it. */
+  untaken(filter: string): void {
+    this.#kept.delete(filter);
+    if (this.#persistent) {
+      this.#doubtful.add(filter);
+    }
+  }
+
   /** The broker holds it no longer. */
   delete(filter: string): void {
     this.#granted.delete(filter);

@@ -32,6 +32,8 @@ export interface Lesson {
   isSearch: boolean;
   /** One subscription was too many. */
   isQuota: boolean;
+  /** The filter that the broker was found not to take: it holds no subscription to it. */
+  untaken?: string;
 }
 
 const NOTHING: Lesson = { isSearch: false, isQuota: false };
@@ -140,9 +142,9 @@ export class LearnedLimits {
 
   /**
    * The broker, or the network, has ended the connection.
-   * @param hasPlace whether there was one for the filter, so that it was not one too many
+   * @param hasPlace whether there was one for what was asked for, so that it was not one too many
    */
-  lost(hasPlace: (filter: string) => boolean): Lesson {
+  lost(hasPlace: boolean): Lesson {
     const sent = this.#sent;
     this.#sent = undefined;
     if (!sent || performance.now() - sent.at > MAX_REFUSAL_MS) {
@@ -157,20 +159,21 @@ export class LearnedLimits {
     return this.#unanswered.has(filter) && (turn === 'granted' || turn === 'unknown') ? 'suspect' : turn;
   }
 
-  #searched({ filters, held }: Sent, hasPlace: (filter: string) => boolean): Lesson {
+  #searched({ filters, held }: Sent, hasPlace: boolean): Lesson {
     const [filter = ''] = filters;
     const isTrial = this.forbidden.turnOf(filter) === 'trial';
     if (filters.length > 1) {
       this.quota.lostSeveral(held);
     }
     const isQuota = filters.length === 1 && !isTrial && this.quota.lost(filter, held);
-    const isFound = this.forbidden.lost(filters, held, hasPlace(filter));
+    const isFound = this.forbidden.lost(filters, held, hasPlace);
     if (isQuota) {
       this.forbidden.acquit();
     }
     if (isQuota || isFound) {
       this.#sizes.recover();
     }
-    return { isSearch: this.forbidden.isSearching, isQuota };
+    const untaken = isQuota || isFound ? { untaken: filter } : {};
+    return { isSearch: this.forbidden.isSearching, isQuota, ...untaken };
   }
 }

@@ -261,14 +261,17 @@ export class Subscriptions {
     if (wasGood) {
       this.#learned.forbidden.lasted();
     }
-    const { isSearch, isQuota } = isUnrelated
+    const { isSearch, isQuota, untaken } = isUnrelated
       ? this.#learned.interrupted()
-      : this.#learned.lost((filter) => this.#freePlaces > 0 || this.#held.has(filter));
+      : this.#learned.lost(this.#freePlaces > 0);
     this.#refused.disconnected();
     this.#limit.disconnected();
     this.#plan.settled();
     this.#isUnsubscribingStale = false;
     this.#held.disconnected();
+    if (untaken !== undefined && this.#wanted.has(untaken)) {
+      this.#held.untaken(untaken);
+    }
     if (isQuota) {
       this.#limit.tell();
     }

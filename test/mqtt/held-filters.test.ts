@@ -159,17 +159,28 @@ describe('the filters that a broker holds', () => {
     assert.equal(held.has('a'), false);
   });
 
-  it('are not what was asked for when a connection ended, unless it is granted later', () => {
+  it('are not those because of which a connection has ended, unless they are granted or nobody wants them', () => {
     const held = connect(true);
     held.asked(['a', 'b', 'c']);
-    held.disconnected();
+    for (const filter of ['a', 'b', 'c']) {
+      held.untaken(filter);
+    }
     held.grant('c', 1);
+    held.disconnected();
     const next = connect(true);
     assert.equal(next.count, 1);
     assert.deepEqual([...next.all(new Map([['a', 1]]))].sort(), ['b', 'c']);
     const passing = connect(false);
-    passing.asked(['d']);
+    passing.untaken('d');
     assert.deepEqual(stateOf(passing).all, []);
+  });
+
+  it('are none of those that were granted once, after a connection has ended because of them', () => {
+    const held = connect(true);
+    held.grant('a', 1);
+    held.untaken('a');
+    held.disconnected();
+    assert.deepEqual([held.has('a'), held.count, [...held.all()]], [false, 0, ['a']]);
   });
 
   it('are forgotten when nobody comes back', () => {

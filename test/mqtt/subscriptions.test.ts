@@ -817,13 +817,19 @@ describe('the wanted topic filters', () => {
       assert.equal(subscriptions.isBlocked('g'), false);
     });
 
-    it('need no place for one that the session holds: it is forbidden since', async () => {
-      subscriptions.change([], 1, ['f', 'b', 'c']);
-      for (const _ of [1, 2]) {
-        assert.equal(subscriptions.isBlocked('a'), false);
-        await loseAt('a');
+    it('are not counted as held where they were, and the broker ends the connection for them now', async () => {
+      subscriptions.change([], 1, ['f', 'a', 'c']);
+      for (const _ of [1, 2, 3]) {
+        assert.equal(subscriptions.isBlocked('b'), false);
+        await loseAt('b');
       }
-      assert.equal(subscriptions.isBlocked('a'), true);
+      assert.equal(subscriptions.isBlocked('b'), true);
+      subscriptions.change(['x', 'y'], 1);
+      prepare(2);
+      await connect(false);
+      assert.deepEqual(packets(), ['+x', '-c', '+y']);
+      await want([], ['b']);
+      assert.deepEqual(packets(), ['-b']);
     });
   });
 
