@@ -65,23 +65,26 @@ export class ForbiddenFilters {
   /** Whether one of these is to be asked for with a place free: it may be forbidden, or one too many. */
   needsPlace(wanted: ReadonlyMap<string, unknown>): boolean {
     return (
-      this.#needsPlace && [...this.#suspects].some(([filter, losses]) => losses > 0 && wanted.has(filter))
+      this.#needsPlace &&
+      [...this.#suspects.keys()].some((filter) => this.#isInDoubt(filter) && wanted.has(filter))
     );
   }
 
   /**
-   * One is given back for that; one that nobody wants, if there is any.
+   * One is given back for it: one that nobody wants, if there is any.
    * @param held what the broker holds @param isHolding what nobody wants is not given back
    */
   givePlace(held: readonly string[], wanted: ReadonlyMap<string, unknown>, isHolding: boolean): string[] {
-    const granted = held.filter((filter) => this.#granted.has(filter));
-    const unwanted = isHolding ? undefined : granted.find((filter) => !wanted.has(filter));
-    const given = unwanted ?? granted.find((filter) => wanted.has(filter));
+    const unwanted = isHolding ? undefined : held.find((filter) => !wanted.has(filter));
+    const others = held.filter((filter) => wanted.has(filter) && !this.#isInDoubt(filter));
+    const given = unwanted ?? others.find((filter) => this.#granted.has(filter)) ?? others[0];
     if (given === undefined) {
       return [];
     }
     this.#granted.delete(given);
-    this.#returned.add(given);
+    if (given !== unwanted) {
+      this.#returned.add(given);
+    }
     return [given];
   }
 
@@ -273,6 +276,10 @@ export class ForbiddenFilters {
   acquit(): void {
     this.#suspects.clear();
     this.#needsPlace = false;
+  }
+
+  #isInDoubt(filter: string): boolean {
+    return (this.#suspects.get(filter) ?? 0) > 0;
   }
 
   #suspect(filter: string): void {

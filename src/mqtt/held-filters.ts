@@ -32,7 +32,12 @@ export class HeldFilters {
    * @param wanted undefined: none
    */
   all(wanted?: ReadonlyMap<string, unknown>): Set<string> {
-    return new Set([...this.#granted.keys(), ...this.#kept, ...this.leftovers(wanted)]);
+    return new Set([...this.counted(), ...this.leftovers(wanted)]);
+  }
+
+  /** All that the broker holds; linear. */
+  counted(): Set<string> {
+    return new Set([...this.#granted.keys(), ...this.#kept]);
   }
 
   /** What it may hold of those that are not wanted, and hardly does. @param wanted undefined: none */

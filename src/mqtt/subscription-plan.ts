@@ -22,7 +22,7 @@ export class SubscriptionPlan {
   /** Those that made room: when they are wanted again they come first. */
   readonly #madeRoom = new Set<string>();
   #mustMakeRoom = false;
-  #givenFirst: readonly string[] = [];
+  #givenFirst: string[] = [];
   /** Flows are about to tell what they want: until then nothing that the broker may hold is given back. */
   isHolding = false;
 
@@ -62,7 +62,7 @@ export class SubscriptionPlan {
   }
 
   /** These are given back before anything is asked for. */
-  giveBackFirst(filters: readonly string[]): void {
+  giveBackFirst(filters: string[]): void {
     this.#givenFirst = filters;
   }
 
@@ -75,7 +75,7 @@ export class SubscriptionPlan {
     const held = this.#held.all(this.#wanted);
     const stale = [...held].filter((filter) => !this.#wanted.has(filter));
     const mayGiveBack = stale.length > 0 && !this.isHolding;
-    const givenFirst = this.#givenFirst.filter((filter) => held.has(filter));
+    const givenFirst = this.#givenFirst;
     this.#givenFirst = [];
     if (givenFirst.length > 0) {
       return this.#giveBack(givenFirst);
@@ -86,6 +86,10 @@ export class SubscriptionPlan {
     if (this.#mustMakeRoom && mayGiveBack) {
       this.#mustMakeRoom = false;
       return this.#makeRoom(stale, 1);
+    }
+    const leftovers = this.#held.leftovers(this.#wanted);
+    if (max !== Number.POSITIVE_INFINITY && leftovers.length > 0 && !this.isHolding) {
+      return { ...NOTHING, unsubscribe: leftovers };
     }
     const sorted = [...missing].sort((a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)));
     const fresh = sorted.filter((filter) => !held.has(filter));

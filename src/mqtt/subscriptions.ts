@@ -298,8 +298,11 @@ export class Subscriptions {
     if (!forbidden.needsPlace(this.#wanted)) {
       return 0;
     }
-    const given = forbidden.givePlace([...this.#held.all()], this.#wanted, this.isHolding);
-    const leftovers = this.isHolding ? [] : this.#held.leftovers(this.#wanted);
+    const given = forbidden.givePlace([...this.#held.counted()], this.#wanted, this.isHolding);
+    const leftovers = this.#held.leftovers().filter((filter) => {
+      const isWanted = this.#wanted.has(filter);
+      return isWanted ? given.length === 0 : !this.isHolding;
+    });
     this.#plan.giveBackFirst([...leftovers, ...given]);
     return 1;
   }

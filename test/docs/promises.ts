@@ -465,7 +465,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Where there is nothing else to subscribe, it is asked for a third time before.': {
       'mqtt/forbidding-brokers': 'delay the only filter by no more than a moment',
     },
-    'With *Keep reports while Node-RED is down* the session gives one of the others back before that filter is asked for a last time, which may be one too many for the broker; what is reported for the other one in this moment, until the next connection, does not come.':
+    'With *Keep reports while Node-RED is down* the session gives one of the others back before that filter is asked for a last time, which may be one too many for the broker; what is reported for the other one until it is subscribed again, a few connections later, does not come.':
       {
         'mqtt/few-subscriptions':
           'is found to be so with few connections: … for … gateways, … in the session',

@@ -342,13 +342,14 @@ describe('a broker that keeps sessions, allows few subscriptions, and ends the c
     [10, 30, 5],
     [10, 30, 10],
     [10, 11, 10],
+    [5, 13, 0],
     [3, 12, 3],
     [5, 7, 5],
     [50, 100, 50],
   ] as const) {
     it(`is found to be so with few connections: ${max} for ${count} gateways, ${kept} in the session`, async () => {
       const { broker } = bench;
-      const clientId = `mt-full-${process.pid}`;
+      const clientId = `mt-full-${process.pid}-${max}-${count}-${kept}`;
       const earlier = await connectAsync(broker.url, { clientId, clean: false });
       for (const n of upTo(kept)) {
         await earlier.subscribeAsync(reportFilter(n));
@@ -360,12 +361,33 @@ describe('a broker that keeps sessions, allows few subscriptions, and ends the c
       await passTimeUntil(broker.until(() => filtersOf(broker).join() === WIDE));
       await passTimeUntil(reached(session, 'connected'));
       const { length } = broker.connections;
-      assert.ok(length <= 10, `${length} connections`);
+      assert.ok(length <= 9, `${length} connections`);
       mock.timers.tick(10 * MINUTE_MS);
       await passRealTime();
       assert.equal(broker.connections.length, length);
     });
   }
+
+  it('is found to be so with few connections where a restarted service wants others than the session has', async () => {
+    const { broker } = bench;
+    Object.assign(broker.options, { maxSubscriptions: 10, refusesBy: 'close' });
+    const options = {
+      keepalive: 0,
+      clientId: `mt-full-others-${process.pid}`,
+      persistent: true,
+      protocolVersion: 4,
+    } as const;
+    const first = bench.open(options);
+    first.subscribe(of(...upTo(10)), new Collector());
+    await passTimeUntil(broker.until(() => filtersOf(broker).length === 10));
+    await first.close([broker.url]);
+    const { length } = broker.connections;
+    const session = bench.open(options);
+    session.subscribe(of(...upTo(20).slice(10)), new Collector());
+    await passTimeUntil(broker.until(() => filtersOf(broker).join() === WIDE));
+    await passTimeUntil(reached(session, 'connected'));
+    assert.ok(broker.connections.length - length <= 8, `${broker.connections.length - length} connections`);
+  });
 });
 
 describe('a broker that allows one subscription', () => {

@@ -84,11 +84,12 @@ describe('the filters for which a broker ends the connection', () => {
     }
     filters.lost(['new', 'x'], 1);
     filters.lost(['f'], 3, false);
-    const held = ['guess', 'a', 'b', 'old', 'f'];
-    assert.deepEqual(give(held, ['f', 'a', 'b'], true), ['a']);
-    assert.deepEqual(give(held, ['f', 'a', 'b']), ['old']);
-    assert.deepEqual(give(held, ['f', 'a', 'b']), ['b']);
-    assert.deepEqual(give(held, ['f', 'a', 'b']), []);
+    const held = ['known', 'f', 'a', 'b', 'old'];
+    const wanted = ['known', 'f', 'a', 'b'];
+    assert.deepEqual(give(held, wanted, true), ['a']);
+    assert.deepEqual(give(held, wanted), ['old']);
+    assert.deepEqual([give(['b', 'known'], wanted), give(['known'], wanted)], [['b'], ['known']]);
+    assert.deepEqual(give(['f'], wanted), []);
     filters.lost(['bad'], 5);
     filters.lost(['bad'], 5);
     assert.deepEqual(turns('f', 'a', 'new'), ['doubted', 'returned', 'suspect']);
@@ -96,8 +97,9 @@ describe('the filters for which a broker ends the connection', () => {
     assert.deepEqual(turns('a'), ['returned']);
     filters.granted('a', 3);
     filters.refused('b');
-    filters.unwanted('old');
-    assert.deepEqual(turns('a', 'b', 'old'), ['granted', 'unknown', 'unknown']);
+    assert.deepEqual(turns('a', 'b', 'known', 'old'), ['granted', 'unknown', 'returned', 'unknown']);
+    filters.unwanted('known');
+    assert.deepEqual(turns('known', 'new'), ['unknown', 'doubted']);
   });
 
   it('are soon told from one too many where one was granted when a place was free', () => {

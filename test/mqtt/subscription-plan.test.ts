@@ -8,9 +8,9 @@ const NONE = Number.POSITIVE_INFINITY;
 
 describe('what is asked of a broker next', () => {
   /** `wanted` may change; `held` was granted. */
-  const open = (wanted: string[], held: string[]) => {
+  const open = (wanted: string[], held: string[], persistent = false) => {
     const wants = new Map(wanted.map((filter) => [filter, 1]));
-    const filters = new HeldFilters(false);
+    const filters = new HeldFilters(persistent);
     for (const filter of held) {
       filters.grant(filter, 1);
     }
@@ -140,10 +140,17 @@ describe('what is asked of a broker next', () => {
     assert.deepEqual([plan.makesRoom, follow()], [false, undefined]);
   });
 
-  it('is not to give back first what the broker does not hold', () => {
-    const { plan, follow, madeRoom } = open(['a'], []);
-    plan.giveBackFirst(['b']);
-    assert.deepEqual([follow(), madeRoom()], [step({ subscribe: ['a'] }), 0]);
+  it('is what it may hold and nobody wants, all at once, where it allows a number, before others make room', () => {
+    const { plan, filters, follow, madeRoom } = open(['wide'], ['old/1', 'old/2'], true);
+    filters.asked(['left/1', 'left/2']);
+    plan.isHolding = true;
+    assert.equal(follow(2), undefined);
+    plan.isHolding = false;
+    assert.deepEqual([follow(2), madeRoom()], [step({ unsubscribe: ['left/1', 'left/2'] }), 0]);
+    assert.deepEqual(follow(2), step({ unsubscribe: ['old/1'] }));
+    assert.deepEqual(follow(2), step({ subscribe: ['wide'] }));
+    filters.asked(['left/3']);
+    assert.deepEqual(follow(), step({ unsubscribe: ['old/2', 'left/3'] }));
   });
 
   it('is not to give back anything while flows are about to tell what they want', () => {
