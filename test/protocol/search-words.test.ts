@@ -13,10 +13,23 @@ describe('a search by words', () => {
     'oom 1.1',
     'c0:14:1F meeting',
     'c0141f68fc3d 1.10',
+    'fc3d meeting',
+    '68:FC meeting',
+    'eting',
+    'c3',
+    'floor 10',
   ]) {
     it(`finds by "${found}" what has all of it`, () => assert.ok(findWords(found)(text)));
   }
-  for (const missed of ['meeting 1.11', 'c0:15 meeting', 'meetingroom', 'west']) {
+  for (const missed of [
+    'meeting 1.11',
+    'c0:15 meeting',
+    'meetingroom',
+    'west',
+    'eeting oom',
+    'meeting c3',
+    '10 1.10 d',
+  ]) {
     it(`finds not by "${missed}"`, () => assert.ok(!findWords(missed)(text)));
   }
 
