@@ -131,6 +131,7 @@ export class MqttClient {
       renewing: () => this.#renewing(),
       makingRoom: () => events.state(),
       isReportFilter: (filter) => this.#reports.has(filter),
+      isCovering: (filter) => this.#reports.isCovering(filter),
       state: ({ name }) => {
         this.#subscribing ||= name !== 'connected';
         if (!this.#connection.connected) {

@@ -25,6 +25,8 @@ export interface ConnectionEvents {
   makingRoom?(): void;
   /** Whether reports are subscribed by this filter. */
   isReportFilter(filter: string): boolean;
+  /** See `SubscriptionEvents`. */
+  isCovering?(filter: string): boolean;
   /** The broker has granted or refused every filter that is wanted by now. */
   subscribed(): void;
   /**

@@ -83,6 +83,7 @@ export class Connection {
       makingRoom: () => events.makingRoom?.(),
       refusals: (refused, isSettled) => this.#showRefusals(refused, isSettled),
       mayGiveWay: (filter) => events.isReportFilter(filter),
+      isCovering: (filter) => events.isCovering?.(filter) === true,
       synced: () => events.subscribed(),
       quota: (max) => events.quota(max),
       // With MQTT 5 the broker has said at the beginning what it takes.

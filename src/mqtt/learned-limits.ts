@@ -142,9 +142,9 @@ export class LearnedLimits {
 
   /**
    * The broker, or the network, has ended the connection.
-   * @param hasPlace whether there was one for what was asked for, so that it was not one too many
+   * @param hasPlace whether there was one for the filter, or it is not to be told from one too many
    */
-  lost(hasPlace: boolean): Lesson {
+  lost(hasPlace: (filter: string) => boolean): Lesson {
     const sent = this.#sent;
     this.#sent = undefined;
     if (!sent || performance.now() - sent.at > MAX_REFUSAL_MS) {
@@ -159,14 +159,14 @@ export class LearnedLimits {
     return this.#unanswered.has(filter) && (turn === 'granted' || turn === 'unknown') ? 'suspect' : turn;
   }
 
-  #searched({ filters, held }: Sent, hasPlace: boolean): Lesson {
+  #searched({ filters, held }: Sent, hasPlace: (filter: string) => boolean): Lesson {
     const [filter = ''] = filters;
     const isTrial = this.forbidden.turnOf(filter) === 'trial';
     if (filters.length > 1) {
       this.quota.lostSeveral(held);
     }
     const isQuota = filters.length === 1 && !isTrial && this.quota.lost(filter, held);
-    const isFound = this.forbidden.lost(filters, held, hasPlace);
+    const isFound = this.forbidden.lost(filters, held, hasPlace(filter));
     if (isQuota) {
       this.forbidden.acquit();
     }

@@ -142,7 +142,7 @@ export class ReportSubscriptions {
     for (const filter of refused) {
       this.#refused.add(filter);
     }
-    return granted.length > 0 || refused.some((filter) => this.#isCovering(filter));
+    return granted.length > 0 || refused.some((filter) => this.isCovering(filter));
   }
 
   /**
@@ -152,7 +152,7 @@ export class ReportSubscriptions {
   #askAgain(): boolean {
     const all = this.#subscriptions.refusalsOf([...this.#refused]);
     const again = [...all].flatMap(([filter, reason]) =>
-      mayLackRoom(reason) && this.#isCovering(filter) && this.#isDue(filter) ? [filter] : [],
+      mayLackRoom(reason) && this.isCovering(filter) && this.#isDue(filter) ? [filter] : [],
     );
     for (const filter of again) {
       this.#askInPlace(filter);
@@ -168,8 +168,7 @@ export class ReportSubscriptions {
    * @returns whether that takes other filters
    */
   trying(subscribed: string): boolean {
-    const isInPlace =
-      this.#refused.has(subscribed) && this.#isCovering(subscribed) && this.#isDue(subscribed);
+    const isInPlace = this.#refused.has(subscribed) && this.isCovering(subscribed) && this.#isDue(subscribed);
     if (!isInPlace || this.#subscriptions.inUse < MIN_QUOTA) {
       return false;
     }
@@ -188,7 +187,8 @@ export class ReportSubscriptions {
     this.#askedInPlace.set(subscribed, performance.now());
   }
 
-  #isCovering(subscribed: string): boolean {
+  /** Whether this filter, as it is subscribed, covers what flows want by narrower ones. */
+  isCovering(subscribed: string): boolean {
     return this.#handler.isCovering(subscribed.slice(this.#share.length));
   }
 

@@ -263,7 +263,7 @@ export class Subscriptions {
     }
     const { isSearch, isQuota, untaken } = isUnrelated
       ? this.#learned.interrupted()
-      : this.#learned.lost(this.#freePlaces > 0);
+      : this.#learned.lost((filter) => this.#freePlaces > 0 || this.#events.isCovering?.(filter) === true);
     this.#refused.disconnected();
     this.#limit.disconnected();
     this.#plan.settled();

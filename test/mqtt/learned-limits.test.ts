@@ -5,7 +5,7 @@ import { LearnedLimits } from '../../src/mqtt/learned-limits.ts';
 
 const SECOND_MS = 1_000;
 /** The broker has a place for what is asked for. */
-const HAS_PLACE = true;
+const hasPlace = () => true;
 const SEARCHED = { isSearch: true, isQuota: false };
 const NOTHING = { isSearch: false, isQuota: false };
 
@@ -102,7 +102,7 @@ describe('what is learned of a broker', () => {
     send(upTo('a', 3));
     learned.unanswered();
     send(['a/1']);
-    learned.lost(HAS_PLACE);
+    learned.lost(hasPlace);
     assert.deepEqual(packets(['b', 'a/0', 'a/1']), [['a/1'], ['b'], ['a/0']]);
   });
 
@@ -134,12 +134,12 @@ describe('what is learned of a broker', () => {
 
   it('is for which filter it ends the connection: twice for one alone, and nothing else is suspected', () => {
     assert.deepEqual(send(['bad', 'good']), ['bad', 'good']);
-    assert.deepEqual(learned.lost(HAS_PLACE), SEARCHED);
+    assert.deepEqual(learned.lost(hasPlace), SEARCHED);
     assert.deepEqual(packets(['new', 'good']), [['new'], ['good']]);
     learned.granted('good', 1, true);
     for (const isBlocked of [false, true]) {
       assert.deepEqual(send(['bad']), ['bad']);
-      assert.deepEqual(learned.lost(HAS_PLACE), isBlocked ? { ...SEARCHED, untaken: 'bad' } : SEARCHED);
+      assert.deepEqual(learned.lost(hasPlace), isBlocked ? { ...SEARCHED, untaken: 'bad' } : SEARCHED);
       assert.equal(learned.forbidden.has('bad'), isBlocked);
     }
     assert.equal(learned.forbidden.has('good'), false);
@@ -149,12 +149,12 @@ describe('what is learned of a broker', () => {
     for (const isFree of [false, false, true]) {
       assert.equal(learned.forbidden.has('bad'), false);
       send(['bad'], 5);
-      learned.lost(isFree);
+      learned.lost((filter) => filter === 'bad' && isFree);
     }
     assert.equal(learned.forbidden.has('bad'), true);
     for (const _ of [1, 2]) {
       send(['other'], 5);
-      learned.lost(HAS_PLACE);
+      learned.lost(hasPlace);
     }
     assert.equal(learned.forbidden.has('other'), true);
   });
@@ -167,7 +167,7 @@ describe('what is learned of a broker', () => {
       const lessons = [1, 2].map(() => {
         send(['bad']);
         now += wait;
-        return learned.lost(HAS_PLACE);
+        return learned.lost(hasPlace);
       });
       assert.deepEqual(lessons, isBlocked ? [SEARCHED, { ...SEARCHED, untaken: 'bad' }] : [NOTHING, NOTHING]);
       assert.equal(learned.forbidden.has('bad'), isBlocked);
@@ -175,33 +175,33 @@ describe('what is learned of a broker', () => {
   });
 
   it('is nothing when the connection ends and nothing was asked for, or all was answered', () => {
-    assert.deepEqual(learned.lost(HAS_PLACE), NOTHING);
+    assert.deepEqual(learned.lost(hasPlace), NOTHING);
     packets(['a']);
-    assert.deepEqual(learned.lost(HAS_PLACE), NOTHING);
+    assert.deepEqual(learned.lost(hasPlace), NOTHING);
     send(['a']);
     assert.deepEqual(learned.interrupted(), NOTHING);
-    assert.deepEqual(learned.lost(HAS_PLACE), NOTHING);
+    assert.deepEqual(learned.lost(hasPlace), NOTHING);
     send(['a']);
-    learned.lost(HAS_PLACE);
-    assert.deepEqual(learned.lost(HAS_PLACE), NOTHING);
+    learned.lost(hasPlace);
+    assert.deepEqual(learned.lost(hasPlace), NOTHING);
     send(['a']);
     learned.unanswered();
-    assert.deepEqual(learned.lost(HAS_PLACE), NOTHING);
+    assert.deepEqual(learned.lost(hasPlace), NOTHING);
   });
 
   it('is only how many it takes when the connection ends where filters were given back', () => {
     assert.equal(sendUnsubscribe(upTo('a', 20)).length, 8);
-    assert.deepEqual(learned.lost(HAS_PLACE), NOTHING);
+    assert.deepEqual(learned.lost(hasPlace), NOTHING);
     assert.equal(sendUnsubscribe(upTo('a', 20)).length, 4);
     sendUnsubscribe(['b']);
-    learned.lost(HAS_PLACE);
+    learned.lost(hasPlace);
     sendUnsubscribe(['b']);
-    learned.lost(HAS_PLACE);
+    learned.lost(hasPlace);
     assert.equal(learned.forbidden.has('b'), false);
   });
 
   it('is how many it takes where a packet that ended the connection or was not answered was too large', () => {
-    for (const end of [() => void learned.lost(HAS_PLACE), () => learned.unanswered()]) {
+    for (const end of [() => void learned.lost(hasPlace), () => learned.unanswered()]) {
       learned = new LearnedLimits();
       assert.equal(sendUnsubscribe(upTo('a', 20)).length, 8);
       end();
@@ -213,10 +213,10 @@ describe('what is learned of a broker', () => {
 
   it('is not how many it takes in one packet once one filter is known to end the connection', () => {
     send(upTo('a', 8));
-    learned.lost(HAS_PLACE);
+    learned.lost(hasPlace);
     for (let i = 0; i < 2; i++) {
       send(['a/0']);
-      learned.lost(HAS_PLACE);
+      learned.lost(hasPlace);
     }
     assert.equal(sendUnsubscribe(upTo('b', 20)).length, 8);
   });
@@ -224,7 +224,7 @@ describe('what is learned of a broker', () => {
   it('is how many subscriptions it allows: three connections that end at the same number', () => {
     const lessons = ['a', 'b', 'c'].map((filter) => {
       assert.deepEqual(send([filter], 10), [filter]);
-      const lesson = learned.lost(HAS_PLACE);
+      const lesson = learned.lost(hasPlace);
       // Each is granted where there are fewer, so none is at fault.
       send([filter], 5);
       learned.granted(filter, 6, true);
@@ -239,7 +239,7 @@ describe('what is learned of a broker', () => {
   it('is not how many subscriptions it allows where one is granted that it held before', () => {
     for (const filter of ['a', 'b', 'c']) {
       send([filter], 10);
-      learned.lost(HAS_PLACE);
+      learned.lost(hasPlace);
       send([filter], 5);
       learned.granted(filter, 6, false);
       learned.answered();
@@ -250,7 +250,7 @@ describe('what is learned of a broker', () => {
   it('is that nothing is wrong with the filters of these connections', () => {
     for (const filter of ['a', 'b', 'c']) {
       send([filter], 10);
-      learned.lost(HAS_PLACE);
+      learned.lost(hasPlace);
       if (filter !== 'c') {
         send([filter], 5);
         learned.granted(filter, 6, true);
@@ -263,7 +263,7 @@ describe('what is learned of a broker', () => {
   it('is not how many subscriptions it allows after two connections, beside one that ended with several filters', () => {
     const lessons = [['a', 'x'], ['b'], ['c']].map((filters) => {
       assert.deepEqual(send(filters, 10), filters);
-      const { isQuota } = learned.lost(HAS_PLACE);
+      const { isQuota } = learned.lost(hasPlace);
       const [filter] = filters as [string];
       send([filter], 5);
       learned.granted(filter, 6, true);
@@ -276,7 +276,7 @@ describe('what is learned of a broker', () => {
   it('is looked for one by one beside as many as a packet of several has ended the connection', () => {
     packets(upTo('a', 24));
     assert.equal(send(upTo('b', 5), 10).length, 5);
-    learned.lost(HAS_PLACE);
+    learned.lost(hasPlace);
     const rest = upTo('c', 4);
     assert.deepEqual(sizesOf(rest, 7), [3, 1]);
     send(['d'], 9);
@@ -292,7 +292,7 @@ describe('what is learned of a broker', () => {
   it('is not how many subscriptions it allows where a filter that ends connections is tried again', () => {
     for (let i = 0; i < 2; i++) {
       send(['bad']);
-      learned.lost(HAS_PLACE);
+      learned.lost(hasPlace);
     }
     for (let i = 0; i < 4; i++) {
       now += 400 * SECOND_MS;
@@ -302,7 +302,7 @@ describe('what is learned of a broker', () => {
       );
       assert.deepEqual(packets(['other', 'more']), [['other', 'more']]);
       assert.deepEqual(send(['bad'], 10), ['bad']);
-      assert.equal(learned.lost(HAS_PLACE).isQuota, false);
+      assert.equal(learned.lost(hasPlace).isQuota, false);
       learned.forbidden.settled(setOf('bad'));
     }
     assert.equal(learned.quota.room(9), Number.POSITIVE_INFINITY);
@@ -311,7 +311,7 @@ describe('what is learned of a broker', () => {
   it('is that a filter ends no connection any more when it was tried again', () => {
     for (let i = 0; i < 2; i++) {
       send(['bad']);
-      learned.lost(HAS_PLACE);
+      learned.lost(hasPlace);
     }
     learned.forbidden.startTrial(() => true);
     assert.equal(learned.granted('other', 1, true), false);
@@ -321,11 +321,11 @@ describe('what is learned of a broker', () => {
   it('is that a trial comes to nothing when the connection ends for another reason', () => {
     for (let i = 0; i < 2; i++) {
       send(['bad']);
-      learned.lost(HAS_PLACE);
+      learned.lost(hasPlace);
     }
     for (const end of [
       () => learned.interrupted(),
-      () => learned.lost(HAS_PLACE),
+      () => learned.lost(hasPlace),
       () => {
         learned.unwanted('bad');
         return NOTHING;

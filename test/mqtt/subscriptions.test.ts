@@ -65,6 +65,7 @@ describe('the wanted topic filters', () => {
         refusals: (all, isSettled) =>
           void told.push(`refusals ${[...all.keys()]}${isSettled ? ', settled' : ''}`),
         mayGiveWay: (filter) => !filter.startsWith('response'),
+        isCovering: (filter) => filter === 'wide',
         renewing: () => void told.push('renewing'),
         makingRoom: () => void told.push('making room'),
         synced: () => void told.push('synced'),
@@ -797,6 +798,13 @@ describe('the wanted topic filters', () => {
       assert.deepEqual(await loseAt('a'), ['-a', '+f', '+a']);
       subscriptions.hold(false);
       assert.deepEqual(await loseAt('b'), ['-g', '-b', '+a', '+b']);
+    });
+
+    it('give nothing back for one that covers others, which work on where it is refused', async () => {
+      await want(['wide'], ['f']);
+      await loseAt('wide');
+      assert.deepEqual(await loseAt('wide'), ['+wide']);
+      assert.equal(subscriptions.isBlocked('wide'), true);
     });
 
     it('give back all that it may hold where it is known to hold nothing, also those that are wanted', async () => {
