@@ -33,7 +33,7 @@ export interface RecentQuery {
   /** MACs, in any spelling. */
   gateway?: string | undefined;
   device?: string | undefined;
-  /** Part of the id or the name, in any case. */
+  /** What `findWords` finds in id and name. */
   text?: string | undefined;
   limit?: number | undefined;
 }

@@ -1,29 +1,38 @@
-// What people type to find a device or a property: words, each of them the beginning of one of what is found.
+// What people type to find a device or a property: words, in any order.
 import { macPart } from './mac.ts';
 
+/** Whoever reads the editor may ask with any text, and every device is looked through for each word. */
+const MAX_LENGTH = 200;
+const MAX_WORDS = 8;
+/** A shorter word stands somewhere in too many names: it has to begin a word there. */
+const MIN_INSIDE = 3;
+/** Scripts without spaces, and letters that are rare enough. */
+const OTHER_SCRIPT = /[^\p{ASCII}]/u;
 /** Fewer digits stand in too many addresses. */
 const HEX = /^[0-9a-f]{4,}$/;
 
 /**
- * Finds what has the whole of a search in it, or each of its words at the beginning of a word, in any order; in both, a part
- * of a MAC, however its bytes are separated. Nothing typed finds all.
+ * Finds what has the whole of a search in it, or each of its words in any order, short ones at the beginning of a word; in
+ * both, a part of a MAC, however its bytes are separated. Nothing typed finds all; of more than 8 words only the whole
+ * counts, and of a long text its beginning.
  * @returns looks through a text in lower case
  */
 export function findWords(search: string): (text: string) => boolean {
-  const whole = search.trim().toLowerCase();
+  const whole = search.trim().slice(0, MAX_LENGTH).toLowerCase();
   const mac = macPart(whole) ?? whole;
-  const words = whole.split(/\s+/).map((word) => ({ word, mac: longMacPart(word) }));
-  return (text) => text.includes(whole) || text.includes(mac) || words.every((one) => isIn(text, one));
+  const words = [...new Set(whole.split(/\s+/))];
+  const fits = words.length > MAX_WORDS ? [] : words.map(findWord);
+  const fitsAll = (text: string): boolean => fits.length > 0 && fits.every((isIn) => isIn(text));
+  return (text) => text.includes(whole) || text.includes(mac) || fitsAll(text);
 }
 
-/** Hex digits that may stand in the middle of a MAC. */
-const longMacPart = (word: string): string | undefined => {
+function findWord(word: string): (text: string) => boolean {
+  const isAnywhere = word.length >= MIN_INSIDE || OTHER_SCRIPT.test(word);
   const digits = word.replaceAll(/[:-]/g, '');
-  return HEX.test(digits) ? digits : undefined;
-};
-
-const isIn = (text: string, { word, mac }: { word: string; mac: string | undefined }): boolean =>
-  beginsWord(text, word) || (mac !== undefined && text.includes(mac));
+  const isMac = digits !== word && HEX.test(digits);
+  return (text) =>
+    (isAnywhere ? text.includes(word) : beginsWord(text, word)) || (isMac && text.includes(digits));
+}
 
 function beginsWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {

@@ -98,7 +98,7 @@ export class DeviceDirectory {
   }
 
   /**
-   * Devices whose name, MAC (any spelling), id or a label contains `q` in any case, in order of their names, from a list
+   * Devices whose name, MAC, id and labels have what `findWords` finds by `q`, in order of their names, from a list
    * no older than 60 s; in an outage from the last known one. At most 1 000, and no more than 4 million characters.
    * @throws what the fetch threw, when there never was a list; QUEUE_FULL when 1 000 others wait for one
    */

@@ -7,8 +7,8 @@ const MAX_SHOWN = 1_000;
 const MAX_SHOWN_LENGTH = 4_000_000;
 
 /**
- * Devices of which name, MAC (any spelling), id and labels contain each word of `q` in any case, in order of their names;
- * at most 1 000, and no more than 4 million characters.
+ * Devices whose name, MAC, id and labels have what `findWords` finds by `q`, in order of their names; at most 1 000, and no
+ * more than 4 million characters.
  */
 export function findDevices({ searchable }: DeviceIndex, q: string, limit: number): DirectoryEntry[] {
   const { texts, entries } = searchable;

@@ -16,22 +16,28 @@ describe('a search by words', () => {
     'fc3d meeting',
     '68:FC meeting',
     'eting',
+    'eeting oom',
     'c3',
     'floor 10',
   ]) {
     it(`finds by "${found}" what has all of it`, () => assert.ok(findWords(found)(text)));
   }
-  for (const missed of [
-    'meeting 1.11',
-    'c0:15 meeting',
-    'meetingroom',
-    'west',
-    'eeting oom',
-    'meeting c3',
-    '10 1.10 d',
-  ]) {
+  for (const missed of ['meeting 1.11', 'c0:15 meeting', 'meetingroom', 'west', 'meeting c3', '10 1.10 d']) {
     it(`finds not by "${missed}"`, () => assert.ok(!findWords(missed)(text)));
   }
+
+  it('finds words inside others in scripts without spaces, and short ones only where they begin one', () => {
+    assert.ok(findWords('会議室 温度')('二階会議室温度センサー'));
+    assert.ok(findWords('temp bü')('raumtemperatur büro'));
+    assert.deepEqual(['gateway 8', 'gateway 28'].map(findWords('8 gateway')), [true, false]);
+  });
+
+  it('takes more than eight words, and of a long text its beginning, as they stand', () => {
+    const many = 'a b c d e f g h i';
+    assert.deepEqual([findWords(many)(many), findWords(many)('i h g f e d c b a')], [true, false]);
+    assert.ok(findWords('b '.repeat(7_000))('b'));
+    assert.ok(findWords('x'.repeat(300))('x'.repeat(200)));
+  });
 
   it('finds also what is written like an address and is none', () => {
     assert.ok(findWords('c0: spare')('c0: spare'));
