@@ -41,6 +41,7 @@ export class ForbiddenFilters {
   #mustServe = false;
   /** What a connection has ended for may be one too many. */
   #needsPlace = false;
+  #hasPlace = false;
 
   /** Whether the filter ends connections, so that it must not be asked for now. */
   has(filter: string): boolean {
@@ -66,8 +67,23 @@ export class ForbiddenFilters {
   needsPlace(wanted: ReadonlyMap<string, unknown>): boolean {
     return (
       this.#needsPlace &&
-      [...this.#suspects.keys()].some((filter) => this.#isInDoubt(filter) && wanted.has(filter))
+      [...this.#suspects.keys()].some((filter) => this.isInDoubt(filter) && wanted.has(filter))
     );
+  }
+
+  /** Whether one was given back, and nothing has taken its place: no further one needs to be. */
+  get hasPlace(): boolean {
+    return this.#hasPlace;
+  }
+
+  /** The session has one more than before. */
+  placeTaken(): void {
+    this.#hasPlace = false;
+  }
+
+  /** Whether it was alone in a packet that ended a connection, and may not be forbidden all the same. */
+  isInDoubt(filter: string): boolean {
+    return (this.#suspects.get(filter) ?? 0) > 0;
   }
 
   /**
@@ -76,11 +92,12 @@ export class ForbiddenFilters {
    */
   givePlace(held: readonly string[], wanted: ReadonlyMap<string, unknown>, isHolding: boolean): string[] {
     const unwanted = isHolding ? undefined : held.find((filter) => !wanted.has(filter));
-    const others = held.filter((filter) => wanted.has(filter) && !this.#isInDoubt(filter));
+    const others = held.filter((filter) => wanted.has(filter) && !this.isInDoubt(filter));
     const given = unwanted ?? others.find((filter) => this.#granted.has(filter)) ?? others[0];
     if (given === undefined) {
       return [];
     }
+    this.#hasPlace = true;
     this.#granted.delete(given);
     if (given !== unwanted) {
       this.#returned.add(given);
@@ -276,10 +293,6 @@ export class ForbiddenFilters {
   acquit(): void {
     this.#suspects.clear();
     this.#needsPlace = false;
-  }
-
-  #isInDoubt(filter: string): boolean {
-    return (this.#suspects.get(filter) ?? 0) > 0;
   }
 
   #suspect(filter: string): void {

@@ -6,7 +6,7 @@ import type { Publish } from './publish-reader.ts';
 const MAX_SESSIONS = 1_000;
 
 export interface KeptSession {
-  /** Topic filters that the broker may hold, as far as this process has asked for them. */
+  /** Topic filters that the broker has granted, or may hold of an earlier process. */
   readonly filters: Set<string>;
   /** It hardly holds these: the connection has ended before they were answered, or because of them. */
   readonly doubtful: Set<string>;

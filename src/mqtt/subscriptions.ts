@@ -244,6 +244,9 @@ export class Subscriptions {
     this.#plan.startOver();
     this.#places.connected();
     this.#learned.connected(this.#wanted);
+    if (isNew) {
+      this.#learned.forbidden.placeTaken();
+    }
     this.#freePlaces = isNew ? Number.POSITIVE_INFINITY : this.#makePlace();
     const blocked = this.#refused.connected(this.#learned.forbidden, new Set(this.#wanted.keys()));
     logBlocked(this.#log, blocked);
@@ -295,13 +298,18 @@ export class Subscriptions {
    */
   #makePlace(): number {
     const { forbidden } = this.#learned;
+    if (forbidden.hasPlace) {
+      return 1;
+    }
     if (!forbidden.needsPlace(this.#wanted)) {
       return 0;
     }
     const given = forbidden.givePlace([...this.#held.counted()], this.#wanted, this.isHolding);
     const leftovers = this.#held.leftovers().filter((filter) => {
-      const isWanted = this.#wanted.has(filter);
-      return isWanted ? given.length === 0 : !this.isHolding;
+      if (!this.#wanted.has(filter)) {
+        return !this.isHolding;
+      }
+      return given.length === 0 && !forbidden.isInDoubt(filter) && !forbidden.has(filter);
     });
     this.#plan.giveBackFirst([...leftovers, ...given]);
     return 1;
@@ -409,7 +417,10 @@ export class Subscriptions {
   #settle({ filter, qos, code }: Outcome, isNew = true): void {
     if (!isRefusal(code)) {
       this.#held.grant(filter, qos);
-      this.#freePlaces -= isNew ? 1 : 0;
+      if (isNew) {
+        this.#freePlaces--;
+        this.#learned.forbidden.placeTaken();
+      }
       if (this.#learned.granted(filter, this.#held.granted, isNew)) {
         this.#refused.tryBlocked();
       }
