@@ -114,14 +114,16 @@ function keepApart(
         input.typedInput('value', fixed);
       } else {
         // What is typed next takes its place; `select` would take the focus, too.
-        visibleInput(input)?.setSelectionRange(0, value.length);
+        visibleInput(input)[0]?.setSelectionRange(0, value.length);
       }
     }
   });
 }
 
-const visibleInput = (input: JQuery): HTMLInputElement | undefined =>
-  input.nextAll('.red-ui-typedInput-container').first().find<HTMLInputElement>('.red-ui-typedInput-input')[0];
+const containerOf = (input: JQuery): JQuery => input.nextAll('.red-ui-typedInput-container').first();
+
+const visibleInput = (input: JQuery): JQuery<HTMLInputElement> =>
+  containerOf(input).find('.red-ui-typedInput-input');
 
 /** What the runtime makes of the saved pair, so that both mean the same by what is missing. */
 function shownPair(node: EditorNode, name: string, shown: Record<string, unknown>): Pair {
@@ -151,10 +153,10 @@ function addPicker(
   access: TypedOptions['access'],
   check: (typed: string) => boolean | string,
 ): void {
-  const container = input.nextAll('.red-ui-typedInput-container').first();
+  const container = containerOf(input);
   let before: { type: string; value: string } | undefined;
   const search: (query: string, access?: readonly Access[]) => Promise<Found> = PICKERS[pick].search;
-  const picker = attachPicker(container.find('.red-ui-typedInput-input'), {
+  const picker = attachPicker(visibleInput(input), {
     search: async (query) => (hasEnv(query) ? { choices: [], isComplete: true } : search(query, access)),
     check,
     active: () => input.typedInput('type') === 'str',
