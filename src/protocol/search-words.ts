@@ -8,30 +8,25 @@ const MAX_WORDS = 8;
 const MIN_INSIDE = 3;
 /** Scripts without spaces, and letters that are rare enough. */
 const OTHER_SCRIPT = /[^\p{ASCII}]/u;
-/** Fewer digits stand in too many addresses. */
-const HEX = /^[0-9a-f]{4,}$/;
 
 /**
- * Finds what has the whole of a search in it, or each of its words in any order, short ones at the beginning of a word; in
- * both, a part of a MAC, however its bytes are separated. Nothing typed finds all; of more than 8 words only the whole
+ * Finds what has the whole of a search in it, or each of its words in any order, short ones at the beginning of a word; or a
+ * part of a MAC, however its bytes are separated. Nothing typed finds all; of more than 8 words only the whole
  * counts, and of a long text its beginning.
  * @returns looks through a text in lower case
  */
 export function findWords(search: string): (text: string) => boolean {
   const whole = search.trim().slice(0, MAX_LENGTH).toLowerCase();
-  const mac = macPart(whole) ?? whole;
   const words = [...new Set(whole.split(/\s+/))];
   const fits = words.length > MAX_WORDS ? [] : words.map(findWord);
-  const fitsAll = (text: string): boolean => fits.length > 0 && fits.every((isIn) => isIn(text));
-  return (text) => text.includes(whole) || text.includes(mac) || fitsAll(text);
+  return (text) => text.includes(whole) || (fits.length > 0 && fits.every((isIn) => isIn(text)));
 }
 
 function findWord(word: string): (text: string) => boolean {
   const isAnywhere = word.length >= MIN_INSIDE || OTHER_SCRIPT.test(word);
-  const digits = word.replaceAll(/[:-]/g, '');
-  const isMac = digits !== word && HEX.test(digits);
+  const mac = macPart(word);
   return (text) =>
-    (isAnywhere ? text.includes(word) : beginsWord(text, word)) || (isMac && text.includes(digits));
+    (isAnywhere ? text.includes(word) : beginsWord(text, word)) || (mac !== undefined && text.includes(mac));
 }
 
 function beginsWord(text: string, word: string): boolean {
