@@ -42,6 +42,8 @@ export class ForbiddenFilters {
   /** What a connection has ended for may be one too many. */
   #needsPlace = false;
   #hasPlace = false;
+  /** The next trial is of one that has given its place. */
+  #isReturnedNext = false;
 
   /** Whether the filter ends connections, so that it must not be asked for now. */
   has(filter: string): boolean {
@@ -115,7 +117,7 @@ export class ForbiddenFilters {
     }
     const losses = this.#suspects.get(filter);
     if (losses !== undefined) {
-      return losses > 0 || (this.#blocked.size > 0 && this.#returned.size === 0) ? 'doubted' : 'suspect';
+      return losses > 0 || (this.#blocked.size > 0 && !this.#isReturning()) ? 'doubted' : 'suspect';
     }
     if (this.#returned.has(filter)) {
       return 'returned';
@@ -124,15 +126,19 @@ export class ForbiddenFilters {
   }
 
   /**
-   * One of the blocked filters is asked for again, after all others and alone.
+   * One of the blocked filters is asked for again, after all others and alone. One that has given its place was held until
+   * then: it is tried first, and then at once after each of the others, since it may be forbidden by now.
    * @param isWanted of those that are wanted one is chosen
    */
   startTrial(isWanted: (filter: string) => boolean): string | undefined {
     if (this.#trial !== undefined || this.#mustServe) {
       return undefined;
     }
-    const filter = [...this.#blocked].find(isWanted);
+    const wanted = [...this.#blocked].filter(isWanted);
+    const isReturned = (one: string) => this.#returned.has(one);
+    const filter = wanted.find((one) => isReturned(one) === this.#isReturnedNext) ?? wanted[0];
     if (filter !== undefined) {
+      this.#isReturnedNext = !isReturned(filter) && wanted.some(isReturned);
       this.#blocked.delete(filter);
       this.#trial = filter;
     }
@@ -254,9 +260,11 @@ export class ForbiddenFilters {
       this.#trial = undefined;
       this.#mustServe = true;
       this.#block(filter);
-      this.#trialsLeft--;
-      if (this.#trialsLeft <= 0 || this.#untested.size === 0) {
-        this.#pause(this.#backoff.next());
+      if (!this.#isReturnedNext) {
+        this.#trialsLeft--;
+        if (this.#trialsLeft <= 0 || this.#untested.size === 0) {
+          this.#pause(this.#backoff.next());
+        }
       }
       return true;
     }
@@ -278,11 +286,18 @@ export class ForbiddenFilters {
       this.#needsPlace ||= isEnough || this.#blocked.size > this.#untested.size;
       return false;
     }
-    // A broker that has held more does not mean their number, and this one is known to end connections for a filter.
-    const isCertain = this.#blocked.size > 0 && held < this.#mostHeld;
+    const isReturned = this.#returned.has(filter);
+    // A broker that has held more does not mean their number, and this one is known to end connections for a filter. One that
+    // has given its place was held until then.
+    const isCertain = this.#blocked.size > 0 && held < this.#mostHeld && !isReturned;
     if (isEnough || isCertain) {
       this.#needsPlace = false;
       this.#block(filter);
+      if (isReturned) {
+        this.#isReturnedNext = true;
+        this.#backoff.reset();
+        this.#trialAt = 0;
+      }
       this.#trialAt = Math.max(this.#trialAt, performance.now() + FIRST_TRIAL_MS);
       return true;
     }
@@ -293,6 +308,11 @@ export class ForbiddenFilters {
   acquit(): void {
     this.#suspects.clear();
     this.#needsPlace = false;
+  }
+
+  /** Whether one that has given its place is still to be asked for. */
+  #isReturning(): boolean {
+    return [...this.#returned].some((filter) => !this.#blocked.has(filter));
   }
 
   #suspect(filter: string): void {

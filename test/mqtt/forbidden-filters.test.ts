@@ -102,6 +102,66 @@ describe('the filters for which a broker ends the connection', () => {
     assert.deepEqual(turns('known', 'new'), ['unknown', 'doubted']);
   });
 
+  /** The session holds it, and it gives its place to one in doubt, beside one that is known and a broker that has held more. */
+  const giveBack = (name: string) => {
+    filters.granted('x', 6);
+    forbid('bad');
+    filters.lost(['f'], 5, false);
+    assert.deepEqual(filters.givePlace([name], new Map([[name, 1]]), false), [name]);
+    filters.lost(['f'], 4);
+    assert.equal(blocked('f'), 'f');
+  };
+
+  it('are not those that have given their place, until two connections have ended with one of these', () => {
+    giveBack('good');
+    assert.deepEqual([filters.lost(['good'], 4), blocked('good')], [false, '']);
+    filters.granted('good', 5);
+    assert.deepEqual([filters.lost(['f2'], 5), blocked('f2')], [true, 'f2']);
+  });
+
+  it('may be one that has given its place: it is tried first, after 10 seconds, and again after each of the others', () => {
+    forbid('old');
+    for (const _ of [1, 2, 3]) {
+      filters.startTrial(isAny);
+      filters.lost(['old'], 0);
+      settle();
+    }
+    giveBack('good');
+    filters.lost(['good'], 4);
+    assert.deepEqual([filters.lost(['good'], 4), filters.trialWait], [true, 10 * SECOND_MS]);
+    for (const [name, seconds] of [
+      ['good', 20],
+      ['old', 0],
+      ['good', 40],
+      ['bad', 0],
+      ['good', 80],
+      ['f', 0],
+    ] as const) {
+      pass(100);
+      assert.equal(filters.startTrial(isAny), name);
+      filters.lost([name], 4);
+      assert.equal(filters.trialWait, seconds * SECOND_MS, name);
+      settle('good');
+    }
+    // Nobody wants it: it makes no other be tried more often.
+    assert.equal(
+      filters.startTrial((one) => one === 'old'),
+      'old',
+    );
+    filters.lost(['old'], 4);
+    assert.equal(filters.trialWait, 160 * SECOND_MS);
+  });
+
+  it('leave those for later that were asked for with others, while one is to be asked for again that gave its place', () => {
+    giveBack('good');
+    filters.lost(['new', 'x2'], 4);
+    assert.deepEqual(turns('new'), ['suspect']);
+    for (const _ of [1, 2]) {
+      filters.lost(['good'], 4);
+    }
+    assert.deepEqual(turns('new'), ['doubted']);
+  });
+
   it('are soon told from one too many where one was granted when a place was free', () => {
     const doubt = (name: string) => {
       filters.lost([name], 5, false);
