@@ -130,6 +130,7 @@ export class Session {
       gatewayOf: (device, gateways) => this.network.gatewayOf(device, gateways),
       read: (input, options) => this.request('read', input, options),
       subscribe: this.subscribe.bind(this),
+      refusalOf: this.refusalOf.bind(this),
       maxQueue: settings.mqtt?.maxQueue,
     });
     if (settings.rest) {

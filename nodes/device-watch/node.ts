@@ -11,13 +11,7 @@ import { isInFlows } from '../shared/runtime/deploys.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { updateMessage } from '../shared/runtime/message.ts';
 import { type ActionContext, registerAction, tellProblem } from '../shared/runtime/registration.ts';
-import {
-  ownState,
-  type Status,
-  statusOfError,
-  statusOfLabels,
-  statusOfSession,
-} from '../shared/runtime/status.ts';
+import { type Status, statusOfError, statusOfLabels, statusOfRefusal } from '../shared/runtime/status.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
 import { registerActiveConditions, showActive } from './active-conditions.ts';
 import { type DeviceWatchConfig, isCondition, RANGES, upgrade } from './config.ts';
@@ -110,8 +104,7 @@ function startWatch(context: Context): WatchedDevices {
   onClose(showActive(node, opened));
   onClose(
     session.onState((state) => {
-      const own = ownState(state, () => opened.refusal);
-      refused = own.mqtt.name === 'limited' ? statusOfSession(own, 'mqtt') : undefined;
+      refused = statusOfRefusal(state, () => opened.refusal);
       show();
     }),
   );

@@ -4,7 +4,7 @@ import { invalidInput, ServiceError, type ValueFilter } from '../../src/index.ts
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { copyCopyable, updateMessage } from '../shared/runtime/message.ts';
 import { type ActionContext, registerAction } from '../shared/runtime/registration.ts';
-import { statusOfError } from '../shared/runtime/status.ts';
+import { statusOfError, statusOfRefusal } from '../shared/runtime/status.ts';
 import { type LastValueConfig, RANGES, upgrade } from './config.ts';
 import { registerKnownValues } from './known-values.ts';
 
@@ -21,11 +21,8 @@ export default function registerLastValue(RED: NodeAPI): void {
 }
 
 function createHandler(context: ActionContext<LastValueConfig, object>): InputHandler {
-  const { RED, config, session, signal, fields, fail, showReady } = context;
+  const { RED, config, session, signal, fields, fail } = context;
   const problem = record(context);
-  if (problem) {
-    showReady(statusOfError(problem));
-  }
   const { select, labels, maxAge, tooOld } = config;
   const options = { labels, maxAge, tooOld, signal };
   const read = fields(FIELDS);
@@ -47,14 +44,21 @@ function createHandler(context: ActionContext<LastValueConfig, object>): InputHa
   return (msg, send) => (problem ? Promise.reject(problem) : handler(msg, send));
 }
 
-/** @returns why there will be no values */
-function record({ config, session, onClose }: ActionContext<LastValueConfig, object>): Error | undefined {
+/** @returns why there will be no values; the status shows it */
+function record(context: ActionContext<LastValueConfig, object>): Error | undefined {
+  const { config, session, onClose, showReady } = context;
   try {
-    const end = session.values.record(filterOf(config));
+    const filter = filterOf(config);
+    const end = session.values.record(filter);
     onClose((removed) => end(!removed));
+    onClose(
+      session.onState((state) => showReady(statusOfRefusal(state, () => session.values.refusalOf(filter)))),
+    );
     return undefined;
   } catch (error) {
-    return nameField(error);
+    const problem = nameField(error);
+    showReady(statusOfError(problem));
+    return problem;
   }
 }
 

@@ -8,6 +8,13 @@ import { UNFILTERED } from './unfiltered.ts';
 /** Of which values are recorded; what is left out lets everything pass. */
 export type ValueFilter = Partial<Pick<ReportFilter, 'gateways' | 'devices' | 'identifiers' | 'labels'>>;
 
+/** The reports that show the values which pass. */
+export const reportFilterOf = (filter: ValueFilter): ReportFilter => ({
+  ...UNFILTERED,
+  kinds: VALUE_KINDS,
+  ...filter,
+});
+
 interface RecordingContext {
   lastValues: LastValues;
   shared: SharedUses;
@@ -23,7 +30,7 @@ export function recordValues(
   { lastValues, shared, subscribe }: RecordingContext,
   filter: ValueFilter,
 ): EndUse {
-  const criteria = { ...UNFILTERED, kinds: VALUE_KINDS, ...filter };
+  const criteria = reportFilterOf(filter);
   const owner = `values ${JSON.stringify(criteria)}`;
   const subscriber: Subscriber = {
     readsOnly: true,

@@ -1,7 +1,7 @@
 // Last values as nodes use them: kept up to date by reports, queried, and read from devices where they are too old.
 
 import { type EndUse, SharedUses } from '../collections/shared-uses.ts';
-import type { ServiceError } from '../errors.ts';
+import type { Phrase, ServiceError } from '../errors.ts';
 import type { RequestResult } from '../mqtt/device-requests.ts';
 import type { RequestOptions } from '../mqtt/requests.ts';
 import { SharedReads } from '../network/shared-reads.ts';
@@ -16,7 +16,7 @@ import { findFirstValues, findValue, findValues } from '../network/value-query.t
 import type { RequestInput } from '../protocol/operations/index.ts';
 import type { ReportFilter } from '../reports/report-filter.ts';
 import type { Subscriber } from '../reports/subscribers.ts';
-import { recordValues, type ValueFilter } from '../reports/value-recording.ts';
+import { recordValues, reportFilterOf, type ValueFilter } from '../reports/value-recording.ts';
 
 /** Reads of queries for many values that are under way at a time: they leave room in the queue for what flows ask for. */
 const MAX_READS = 100;
@@ -29,6 +29,7 @@ interface ValuesContext extends Omit<ValueContext, 'read' | 'reads'> {
   read(input: RequestInput, options: RequestOptions): Promise<RequestResult>;
   /** @throws ServiceError as `Session.subscribe` */
   subscribe(filter: ReportFilter, subscriber: Subscriber, owner: string): EndUse;
+  refusalOf(filter: ReportFilter): Phrase | undefined;
 }
 
 export class Values {
@@ -52,6 +53,11 @@ export class Values {
   record(filter: ValueFilter): EndUse {
     const { values: lastValues, subscribe } = this.#context;
     return recordValues({ lastValues, shared: this.#recorded, subscribe }, filter);
+  }
+
+  /** Why what passes the filter is not recorded, though it was asked for: as `Session.refusalOf`. */
+  refusalOf(filter: ValueFilter): Phrase | undefined {
+    return this.#context.refusalOf(reportFilterOf(filter));
   }
 
   /**

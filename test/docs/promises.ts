@@ -2349,10 +2349,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "refused: …" as a … … at …',
       },
-    '`not subscribed: …` | red ring | report in, device watch | the broker refuses a subscription by which reports of this node would come: the first one is named, of no other node':
+    '`not subscribed: …` | red ring | report in, last value, device watch | the broker refuses a subscription by which reports of this node would come: the first one is named, of no other node':
       {
         'nodes/lifecycle':
           'names to each node what the broker refuses to this node, and nothing of what it refuses to others',
+        'nodes/last-value':
+          'says what the broker refuses of what it records, and that it is granted; not what it refuses to others',
         'nodes/statuses': 'show "not subscribed: …" as a … … at …',
       },
     '`login refused` | red ring | list devices, rename, label, service request | the service refuses user name or password':

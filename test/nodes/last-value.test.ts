@@ -56,6 +56,27 @@ describeNodes('last-value', (start) => {
     assert.deepEqual([...new Set(green.map(({ text }) => text))], ['connected']);
   });
 
+  it('says what the broker refuses of what it records, and that it is granted; not what it refuses to others', async () => {
+    const isRefused = (filter: string) => filter.includes(device);
+    box.broker!.faults.refuseSubscription = isRefused;
+    try {
+      const [own, others] = [device, 'd10000000009'].map((one) => ({
+        ...{ id: `n-${one}`, type: 'mt-last-value', device: one, deviceType: 'str' },
+      }));
+      const flow = await start(flowAround(serviceNode(box, { names: false }), own!, others!), {
+        credentials: secrets(),
+      });
+      assert.match((await flow.status(own!.id, 'red')).text ?? '', /^not subscribed: /);
+      box.broker!.faults.refuseSubscription = () => false;
+      box.broker!.disconnectClients();
+      await flow.status(own!.id, 'green');
+      const { all } = flow.statuses(others!.id);
+      assert.deepEqual([all.at(-1)?.text, all.some(({ fill }) => fill === 'red')], ['connected', false]);
+    } finally {
+      box.broker!.faults.refuseSubscription = () => false;
+    }
+  });
+
   it('sends the newest value with its report, its age and where it came from', async () => {
     const flow = await run();
     await heard(flow, 'measurement/8800', { seq: 1, value: '1234' });

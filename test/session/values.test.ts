@@ -53,6 +53,7 @@ describe('last values of a service', () => {
         subscriptions.push({ filter, subscriber, owner });
         return (comesBack) => void ended.push(comesBack);
       },
+      refusalOf: ({ devices }) => ({ key: 'refused', values: { devices: devices.join() } }),
     });
 
   const reportOf = (device: string, value: unknown, gateway = G): Report => ({
@@ -63,6 +64,10 @@ describe('last values of a service', () => {
   const hear = (...given: Parameters<typeof reportOf>) =>
     lastValues.recordReport(reportOf(...given), performance.now() - 120_000);
   const options = { labels: [], maxAge: 0, tooOld: 'send', signal } as const;
+
+  it('say why the reports that show them were refused', () => {
+    assert.deepEqual(create().refusalOf({ devices: [D] }), { key: 'refused', values: { devices: D } });
+  });
 
   it('are recorded once for all nodes that want the same, until the last of them has gone', () => {
     const values = create();

@@ -49,8 +49,8 @@ export interface NodeContext<Config, Credentials> {
 
 /** What a node is given that works on input messages. */
 export interface ActionContext<Config, Credentials> extends NodeContext<Config, Credentials> {
-  /** Shows it while the service is ready and the node has nothing to do. */
-  showReady(this: void, status: Status): void;
+  /** Shows it while the service is ready and the node has nothing to do; undefined: the service. */
+  showReady(this: void, status: Status | undefined): void;
   /** Calls back when the node closes; `removed` is false when it comes back, or goes over to another session. */
   onClose(this: void, disposer: (removed: boolean) => void): void;
   /** Calls back when all nodes are there, which they may be already. */

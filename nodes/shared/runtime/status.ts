@@ -87,6 +87,12 @@ export function ownState(state: SessionState, refusal: () => Phrase | undefined)
   return { ...state, mqtt: reason ? { ...mqtt, reason } : { name: 'connected', broker: mqtt.broker } };
 }
 
+/** Shown where the broker refuses what this node needs. @param refusal as in `ownState` */
+export function statusOfRefusal(state: SessionState, refusal: () => Phrase | undefined): Status | undefined {
+  const own = ownState(state, refusal);
+  return own.mqtt.name === 'limited' ? statusOfSession(own, 'mqtt') : undefined;
+}
+
 const LABEL_STATUSES: Record<LabelState['name'], Status | undefined> = {
   ready: undefined,
   waiting: { style: 'waiting', key: 'status.labels.waiting' },
