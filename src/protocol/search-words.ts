@@ -6,6 +6,11 @@ const MAX_LENGTH = 200;
 const MAX_WORDS = 8;
 /** A shorter word stands somewhere in too many names: it has to begin a word there. */
 const MIN_INSIDE = 3;
+/** Of a short word in one text: somebody's name may be one letter, two thousand times. */
+const MAX_PLACES = 50;
+/** From here on are the scripts without spaces, where a word may begin behind any letter. */
+const FIRST_WITHOUT_SPACES = '\u0e00';
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 /** Scripts without spaces, and letters that are rare enough. */
 const OTHER_SCRIPT = /[^\p{ASCII}]/u;
 
@@ -30,10 +35,13 @@ function findWord(word: string): (text: string) => boolean {
 }
 
 function beginsWord(text: string, word: string): boolean {
-  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
-    if (!/[\p{L}\p{N}]$/u.test(text.slice(Math.max(0, at - 2), at))) {
+  let at = text.indexOf(word);
+  for (let places = 0; at !== -1 && places < MAX_PLACES; places++) {
+    const before = text.charAt(at - 1);
+    if (before >= FIRST_WITHOUT_SPACES || !LETTER_OR_DIGIT.test(before)) {
       return true;
     }
+    at = text.indexOf(word, at + 1);
   }
   return false;
 }

@@ -32,6 +32,17 @@ describe('a search by words', () => {
     assert.deepEqual(['gateway 8', 'gateway 28'].map(findWords('8 gateway')), [true, false]);
   });
 
+  it('finds a short word behind a letter of a script without spaces', () => {
+    const found = (name: string) => findWords('2 hall')(`hall ${name}`);
+    assert.deepEqual(['部屋名2', 'ห้อง2', '𠮷2', '2'].map(found), [true, true, true, true]);
+    assert.deepEqual(['raum2', 'зал2', 'é2', '12'].map(found), [false, false, false, false]);
+  });
+
+  it('looks for a short word at 50 places of a text at most', () => {
+    const textOf = (places: number) => `${'xa'.repeat(places)} a b`;
+    assert.deepEqual([findWords('b a')(textOf(49)), findWords('b a')(textOf(50))], [true, false]);
+  });
+
   it('takes more than eight words, and of a long text its beginning, as they stand', () => {
     const many = 'a b c d e f g h i';
     assert.deepEqual([findWords(many)(many), findWords(many)('i h g f e d c b a')], [true, false]);
