@@ -210,7 +210,7 @@ function checkOption(name: string, row: OptionRow, value: unknown): unknown {
   ) {
     throw new InputError(name, value, `not some of ${parts.join(', ')}`);
   } else if (isBroker && value !== '' && !isBrokerAddress(String(value))) {
-    throw new InputError(name, String(value).replace(/^.*@/, '…@'), 'not the address of a broker');
+    throw new InputError(name, String(value).replace(/^.*(@|%40)/is, '…@'), 'not the address of a broker');
   }
   return value;
 }

@@ -280,19 +280,26 @@ export async function startService(
   let rest: RestHalf | undefined;
   let stopWandering = (): void => {};
   let isClosed = false;
+  const whileOpen =
+    <Args extends unknown[]>(call: (...args: Args) => Promise<void>) =>
+    async (...args: Args): Promise<void> => {
+      if (isClosed) {
+        throw new NotConnectedError('the simulated service is closed');
+      }
+      await call(...args);
+    };
   const { wander, ...gatewaysComeAndGo } = presence(world, network);
   const reports = publishing(world, network, publisher);
   const actions = createActions(world, publisher, gatewaysComeAndGo, reports.publish);
   const service: Service = {
     ...view(world, broker),
-    ...reports,
-    ...gatewaysComeAndGo,
-    async steer(payload) {
-      if (isClosed) {
-        throw new NotConnectedError('the simulated service is closed');
-      }
-      await steer(actions, payload);
-    },
+    publishReports: whileOpen(reports.publishReports),
+    publishSamples: whileOpen(reports.publishSamples),
+    publish: whileOpen(reports.publish),
+    setRate: reports.setRate,
+    away: whileOpen(gatewaysComeAndGo.away),
+    back: whileOpen(gatewaysComeAndGo.back),
+    steer: whileOpen((payload: unknown) => steer(actions, payload)),
     urls: { auth: '', base: '', mqtt: url, ws: broker?.wsUrl ?? '' },
     async close() {
       isClosed = true;

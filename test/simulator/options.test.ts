@@ -68,6 +68,11 @@ describe('the service in a box with an option that cannot be', () => {
       ...{ cause: { field: 'brokerUrl', value: '…@localhost' } },
       message: 'brokerUrl: not the address of a broker (…@localhost)',
     });
+    for (const brokerUrl of ['me:secret\nline@localhost', 'mqtt//me:secret%40localhost']) {
+      await assert.rejects(startService({ brokerUrl }), {
+        cause: { field: 'brokerUrl', value: '…@localhost' },
+      });
+    }
   });
 
   it('takes the addresses of brokers of every kind that the package mqtt knows', () => {

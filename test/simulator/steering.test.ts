@@ -390,8 +390,18 @@ describe('the simulator as a test bench', () => {
     const closed = await startService({ rest: false, gateways: 1, devices: 1, rate: 0 });
     const gateway = closed.demo.gateway;
     await closed.close();
-    for (const payload of [{ kind: 'heartbeat' }, { rate: 1 }, { gateway, away: false }]) {
-      await assert.rejects(closed.steer(payload), {
+    const calls = [
+      ...[{ kind: 'heartbeat' }, { rate: 1 }, { gateway, away: false }].map(
+        (payload) => () => closed.steer(payload),
+      ),
+      () => closed.back(gateway),
+      () => closed.away(gateway),
+      () => closed.publish(gateway, gateway, 'heartbeat', {}),
+      () => closed.publishReports(1),
+      () => closed.publishSamples(1),
+    ];
+    for (const call of calls) {
+      await assert.rejects(call, {
         ...{ name: 'NotConnectedError', code: 'NOT_CONNECTED', message: 'the simulated service is closed' },
       });
     }
