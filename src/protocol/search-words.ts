@@ -9,7 +9,7 @@ const MIN_INSIDE = 3;
 /** Of a short word in one text: somebody's name may be one letter, two thousand times. */
 const MAX_PLACES = 50;
 /** From here on are the scripts without spaces, where a word may begin behind any letter. */
-const FIRST_WITHOUT_SPACES = '\u0e00';
+const FIRST_WITHOUT_SPACES = '\u0e01';
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 /** Scripts without spaces, and letters that are rare enough. */
 const OTHER_SCRIPT = /[^\p{ASCII}]/u;

@@ -129,6 +129,10 @@ describe('the filters for which a broker ends the connection', () => {
     giveBack('good');
     filters.lost(['good'], 4);
     assert.deepEqual([filters.lost(['good'], 4), filters.trialWait], [true, 10 * SECOND_MS]);
+    assert.equal(
+      filters.startTrial(() => false),
+      undefined,
+    );
     for (const [name, seconds] of [
       ['good', 20],
       ['old', 0],
@@ -160,6 +164,14 @@ describe('the filters for which a broker ends the connection', () => {
       filters.lost(['good'], 4);
     }
     assert.deepEqual(turns('new'), ['doubted']);
+  });
+
+  it('have one place at a time, until it is taken', () => {
+    const give = () => filters.givePlace(['a'], new Map([['a', 1]]), false);
+    assert.deepEqual([filters.hasPlace, give(), filters.hasPlace], [false, ['a'], true]);
+    filters.placeTaken();
+    assert.equal(filters.hasPlace, false);
+    assert.deepEqual([filters.givePlace([], new Map(), false), filters.hasPlace], [[], false]);
   });
 
   it('are soon told from one too many where one was granted when a place was free', () => {
@@ -442,6 +454,31 @@ describe('the filters for which a broker ends the connection', () => {
       settle();
       pass(seconds);
     }
+  });
+
+  it('are tried after each wait once those that were set aside are granted, or forgotten', () => {
+    const fail = () => {
+      pass(300);
+      filters.startTrial((one) => one !== 'u');
+      filters.lost([last], 0);
+      settle();
+      return filters.trialWait / SECOND_MS;
+    };
+    let last = 'v';
+    search(41);
+    filters.granted('good', 1);
+    connect('good', 'u', 'v');
+    filters.startTrial(isAny);
+    assert.equal(filters.granted('u', 2), true);
+    assert.deepEqual([fail(), fail()], [20, 40]);
+    filters.refused('v');
+    connect('good', 'u', 'w');
+    forbid(...Array.from({ length: 10_000 }, (_, n) => `n${n}`));
+    assert.equal(blocked('w'), '');
+    last = 'n0';
+    const first = fail();
+    last = 'n1';
+    assert.deepEqual([first, fail()], [20, 40]);
   });
 
   it('are tried later and later though some that were set aside are granted in between', () => {

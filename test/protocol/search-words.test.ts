@@ -34,7 +34,7 @@ describe('a search by words', () => {
 
   it('finds a short word behind a letter of a script without spaces', () => {
     const found = (name: string) => findWords('2 hall')(`hall ${name}`);
-    assert.deepEqual(['部屋名2', 'ห้อง2', '𠮷2', '2'].map(found), [true, true, true, true]);
+    assert.deepEqual(['部屋名2', 'ห้อง2', 'ก2', '𠮷2', '2'].map(found), [true, true, true, true, true]);
     assert.deepEqual(['raum2', 'зал2', 'é2', '12'].map(found), [false, false, false, false]);
   });
 
@@ -45,12 +45,14 @@ describe('a search by words', () => {
 
   it('takes more than eight words, and of a long text its beginning, as they stand', () => {
     const many = 'a b c d e f g h i';
-    assert.deepEqual([findWords(many)(many), findWords(many)('i h g f e d c b a')], [true, false]);
+    assert.deepEqual([findWords(` ${many} `)(many), findWords(many)('i h g f e d c b a')], [true, false]);
+    assert.ok(findWords('a  b c d e f g h')('h g f e d c b a'));
     assert.ok(findWords('b '.repeat(7_000))('b'));
     assert.ok(findWords('x'.repeat(300))('x'.repeat(200)));
   });
 
   it('finds also what is written like an address and is none', () => {
     assert.ok(findWords('c0: spare')('c0: spare'));
+    assert.ok(!findWords('hall west')('undefined hall'));
   });
 });
