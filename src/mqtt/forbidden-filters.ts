@@ -8,6 +8,8 @@ const MIN_LOSSES = 2;
 const MAX_SEARCH_LOSSES = 40;
 const FIRST_TRIAL_MS = 10_000;
 const LAST_TRIAL_MS = 300_000;
+/** Trials of one that has given its place that follow those of others at once: it may be forbidden by now. */
+const MAX_FOLLOWING = 5;
 /** Filters are remembered that nobody wants at the moment: requests want theirs again and again. */
 const MAX_REMEMBERED = 10_000;
 
@@ -17,8 +19,8 @@ export const TURNS: readonly Turn[] = ['doubted', 'returned', 'granted', 'unknow
 
 export class ForbiddenFilters {
   readonly #granted = new Set<string>();
-  /** Those that have given their place to one in doubt, and were not granted again yet. */
-  readonly #returned = new Set<string>();
+  /** Those that have given their place to one in doubt, and were not granted again yet, with how many trials they have lost. */
+  readonly #returned = new Map<string, number>();
   /** Filters of packets that were not answered, with how often they were alone in one. */
   readonly #suspects = new Map<string, number>();
   /** The one that was tried longest ago comes first. */
@@ -44,6 +46,8 @@ export class ForbiddenFilters {
   #hasPlace = false;
   /** The next trial is of one that has given its place. */
   #isReturnedNext = false;
+  /** Since the last wait one of those was tried. */
+  #hasTriedReturned = false;
 
   /** Whether the filter ends connections, so that it must not be asked for now. */
   has(filter: string): boolean {
@@ -102,7 +106,7 @@ export class ForbiddenFilters {
     this.#hasPlace = true;
     this.#granted.delete(given);
     if (given !== unwanted) {
-      this.#returned.add(given);
+      this.#returned.set(given, 0);
     }
     return [given];
   }
@@ -127,7 +131,7 @@ export class ForbiddenFilters {
 
   /**
    * One of the blocked filters is asked for again, after all others and alone. One that has given its place was held until
-   * then: it is tried first, and then at once after each of the others, since it may be forbidden by now.
+   * then: it is tried first, then once after each wait, behind another one, and in turns with the others after five times.
    * @param isWanted of those that are wanted one is chosen
    */
   startTrial(isWanted: (filter: string) => boolean): string | undefined {
@@ -138,7 +142,8 @@ export class ForbiddenFilters {
     const isReturned = (one: string) => this.#returned.has(one);
     const filter = wanted.find((one) => isReturned(one) === this.#isReturnedNext) ?? wanted[0];
     if (filter !== undefined) {
-      this.#isReturnedNext = !isReturned(filter) && wanted.some(isReturned);
+      this.#hasTriedReturned ||= isReturned(filter);
+      this.#isReturnedNext = !this.#hasTriedReturned && wanted.some(isReturned);
       this.#blocked.delete(filter);
       this.#trial = filter;
     }
@@ -260,12 +265,7 @@ export class ForbiddenFilters {
       this.#trial = undefined;
       this.#mustServe = true;
       this.#block(filter);
-      if (!this.#isReturnedNext) {
-        this.#trialsLeft--;
-        if (this.#trialsLeft <= 0 || this.#untested.size === 0) {
-          this.#pause(this.#backoff.next());
-        }
-      }
+      this.#trialLost(filter);
       return true;
     }
     this.interrupted();
@@ -304,6 +304,19 @@ export class ForbiddenFilters {
     return false;
   }
 
+  #trialLost(filter: string): void {
+    const losses = this.#returned.get(filter);
+    if (losses !== undefined) {
+      this.#returned.set(filter, losses + 1);
+    } else if (this.#isReturnedNext && [...this.#returned.values()].some((lost) => lost < MAX_FOLLOWING)) {
+      return;
+    }
+    this.#trialsLeft--;
+    if (this.#trialsLeft <= 0 || this.#untested.size === 0) {
+      this.#pause(this.#backoff.next());
+    }
+  }
+
   /** Those were too many, and nothing was wrong with any. */
   acquit(): void {
     this.#suspects.clear();
@@ -312,7 +325,7 @@ export class ForbiddenFilters {
 
   /** Whether one that has given its place is still to be asked for. */
   #isReturning(): boolean {
-    return [...this.#returned].some((filter) => !this.#blocked.has(filter));
+    return [...this.#returned.keys()].some((filter) => !this.#blocked.has(filter));
   }
 
   #suspect(filter: string): void {
@@ -358,6 +371,7 @@ export class ForbiddenFilters {
 
   /** Those that were only set aside are tried as often as one by one, but the longer the wait the more of them in a row. */
   #pause(wait: number): void {
+    this.#hasTriedReturned = false;
     this.#trialAt = performance.now() + wait;
     this.#trialsLeft = Math.floor(wait / FIRST_TRIAL_MS);
   }

@@ -8,8 +8,9 @@ const MAX_WORDS = 8;
 const MIN_INSIDE = 3;
 /** Of a short word in one text: somebody's name may be one letter, two thousand times. */
 const MAX_PLACES = 50;
-/** From here on are the scripts without spaces, where a word may begin behind any letter. */
-const FIRST_WITHOUT_SPACES = '\u0e01';
+/** There a word may begin behind any letter. */
+const WITHOUT_SPACES =
+  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 /** Scripts without spaces, and letters that are rare enough. */
 const OTHER_SCRIPT = /[^\p{ASCII}]/u;
@@ -38,7 +39,7 @@ function beginsWord(text: string, word: string): boolean {
   let at = text.indexOf(word);
   for (let places = 0; at !== -1 && places < MAX_PLACES; places++) {
     const before = text.charAt(at - 1);
-    if (before >= FIRST_WITHOUT_SPACES || !LETTER_OR_DIGIT.test(before)) {
+    if (!LETTER_OR_DIGIT.test(before) || WITHOUT_SPACES.test(before)) {
       return true;
     }
     at = text.indexOf(word, at + 1);

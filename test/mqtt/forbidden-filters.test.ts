@@ -119,7 +119,7 @@ describe('the filters for which a broker ends the connection', () => {
     assert.deepEqual([filters.lost(['f2'], 5), blocked('f2')], [true, 'f2']);
   });
 
-  it('may be one that has given its place: it is tried first, after 10 seconds, and again after each of the others', () => {
+  it('may be one that has given its place: it is tried first, then behind each of the others, later in turns', () => {
     forbid('old');
     for (const _ of [1, 2, 3]) {
       filters.startTrial(isAny);
@@ -140,8 +140,15 @@ describe('the filters for which a broker ends the connection', () => {
       ['bad', 0],
       ['good', 80],
       ['f', 0],
+      ['good', 160],
+      ['old', 0],
+      ['good', 300],
+      ['bad', 300],
+      ['good', 300],
+      ['f', 300],
+      ['good', 300],
     ] as const) {
-      pass(100);
+      pass(300);
       assert.equal(filters.startTrial(isAny), name);
       filters.lost([name], 4);
       assert.equal(filters.trialWait, seconds * SECOND_MS, name);
@@ -153,7 +160,28 @@ describe('the filters for which a broker ends the connection', () => {
       'old',
     );
     filters.lost(['old'], 4);
-    assert.equal(filters.trialWait, 160 * SECOND_MS);
+    assert.equal(filters.trialWait, 300 * SECOND_MS);
+  });
+
+  it('may be one that has given its place among many that were set aside: it is tried once in a row of them', () => {
+    giveBack('good');
+    for (const _ of [1, 2]) {
+      filters.lost(['good'], 4);
+    }
+    search(41);
+    connect('x', 'good', ...'abcdefgh');
+    const row: string[] = [];
+    while (row.length < 12) {
+      const name = filters.startTrial(isAny)!;
+      row.push(name);
+      filters.lost([name], 4);
+      settle();
+      if (filters.trialWait > 0) {
+        row.push('-');
+        pass(filters.trialWait / SECOND_MS);
+      }
+    }
+    assert.equal(row.join(' '), 'good - a good b - c good d e g -');
   });
 
   it('leave those for later that were asked for with others, while one is to be asked for again that gave its place', () => {
