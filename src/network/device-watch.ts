@@ -147,8 +147,9 @@ export class DeviceWatch implements WatchedChecker {
       this.#resume(before, false);
     }
     if (this.#scope.watchesGateways && !this.#scope.hasDevices) {
-      // One that had a label before may have been forgotten.
-      for (const id of added.filter((one) => this.#scope.isOwnGateway(one))) {
+      const { network } = this.#context;
+      // One that had a label before may have been forgotten. A device may carry it, too.
+      for (const id of added.filter((one) => this.#scope.isOwnGateway(one) && network.mayBeGateway(one))) {
         this.#members.expect(id, 'gateway');
       }
     }
@@ -199,6 +200,7 @@ export class DeviceWatch implements WatchedChecker {
         this.#judge.judge(bringer, undefined);
       }
     }
+    this.#becomesDevice(this.entries.get(device.id));
     const entry = this.entries.get(device.id) ?? this.#addHeard(device, gateway);
     if (entry === undefined) {
       return;
@@ -350,6 +352,14 @@ export class DeviceWatch implements WatchedChecker {
     }
     entry.kind = 'gateway';
     return true;
+  }
+
+  /** It carries a label, and is heard only through others: it was taken for a gateway that nobody hears. */
+  #becomesDevice(entry: Watched | undefined): void {
+    const isNone = entry?.kind === 'gateway' && !this.#context.network.mayBeGateway(entry.id);
+    if (isNone && !this.#settings.gateways.includes(entry.id)) {
+      this.#members.remove(entry);
+    }
   }
 
   #addHeard(device: Readonly<DeviceState>, { id }: Readonly<GatewayState>): Watched | undefined {

@@ -1426,6 +1426,41 @@ describe('a watch of devices', () => {
     assert.deepEqual(watch.counts, { watched: 3, active: 0 });
   });
 
+  it('takes no device for a gateway because it carries the label, whenever it is heard', () => {
+    const [early, late, own] = [D, deviceAt(2), deviceAt(3)];
+    const watch = open({ labels: ['floor'], conditions: ALL });
+    world.hear();
+    watch.setLabelled(new Set([G, early, late, deviceAt(4)]));
+    for (const device of [early, late, own]) {
+      world.hear('heartbeat', { status: 3 }, { device });
+    }
+    world.wait(10 * S);
+    const error = told.map(({ condition, device, gateway }) => [condition, device, gateway]);
+    assert.deepEqual(
+      error,
+      [early, late, own].map((device) => ['error', device, G]),
+    );
+    told = [];
+    // Of one that was never heard nobody knows that it is none.
+    assert.deepEqual(watch.counts, { watched: 5, active: 3 });
+    world.run(2 * MINUTE, 10 * S, [{ device: own }]);
+    assert.deepEqual(
+      heads().sort(),
+      [`+gateway-silent ${deviceAt(4)}`, `+silent ${early}`, `+silent ${late}`].sort(),
+    );
+    // It is no gateway, and no gateway of the label has heard it.
+    world.hear('heartbeat', {}, { gateway: G2, device: deviceAt(4) });
+    assert.deepEqual([heads(), watch.counts.watched], [[`-gateway-silent ${deviceAt(4)}`], 4]);
+    // It is a gateway after all.
+    world.hear('heartbeat', {}, { gateway: late, device: own });
+    world.run(10 * S, S, [{ device: own }]);
+    world.run(2 * MINUTE, 10 * S, [{ device: own }]);
+    assert.deepEqual(
+      heads().filter((one) => one.includes(late)),
+      [`-silent ${late}`, `+gateway-silent ${late}`],
+    );
+  });
+
   describe('whose label comes back', () => {
     const HEARD = [OTHER, { device: deviceAt(3) }];
     /** Two gateways with the label; D and G2 die. */
