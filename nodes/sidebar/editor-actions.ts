@@ -54,6 +54,11 @@ export class Actions implements DetailsPart {
     heading.attr({ role: 'heading', 'aria-level': 3 });
     this.#property.attr('aria-label', say('property')).on('change', () => this.#shape());
     const rename = button('rename', () => void this.#doRename());
+    this.#name.on('keydown', ({ key, originalEvent }) => {
+      if (key === 'Enter' && !(originalEvent as KeyboardEvent).isComposing) {
+        rename.trigger('click');
+      }
+    });
     this.#listed.append(
       element('div', 'mt-gateway-side-do').append(this.#name, rename),
       this.#labels.element,

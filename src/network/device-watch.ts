@@ -200,8 +200,7 @@ export class DeviceWatch implements WatchedChecker {
         this.#judge.judge(bringer, undefined);
       }
     }
-    this.#becomesDevice(this.entries.get(device.id));
-    const entry = this.entries.get(device.id) ?? this.#addHeard(device, gateway);
+    const entry = this.#entryOf(device.id) ?? this.#addHeard(device, gateway);
     if (entry === undefined) {
       return;
     }
@@ -354,12 +353,15 @@ export class DeviceWatch implements WatchedChecker {
     return true;
   }
 
-  /** It carries a label, and is heard only through others: it was taken for a gateway that nobody hears. */
-  #becomesDevice(entry: Watched | undefined): void {
-    const isNone = entry?.kind === 'gateway' && !this.#context.network.mayBeGateway(entry.id);
-    if (isNone && !this.#settings.gateways.includes(entry.id)) {
-      this.#members.remove(entry);
+  /** What carries a label and is heard only through others was taken for a gateway that nobody hears. */
+  #entryOf(id: string): Watched | undefined {
+    const entry = this.entries.get(id);
+    const isNone = entry?.kind === 'gateway' && !this.#context.network.mayBeGateway(id);
+    if (!isNone || this.#settings.gateways.includes(id)) {
+      return entry;
     }
+    this.#members.remove(entry);
+    return undefined;
   }
 
   #addHeard(device: Readonly<DeviceState>, { id }: Readonly<GatewayState>): Watched | undefined {

@@ -457,7 +457,12 @@ describe('a device in the sidebar', function () {
   it('renames it, in the captions of nodes, too', async () => {
     const { page } = editor;
     await page.locator('#named .red-ui-flow-node-label', { hasText: listed().friendlyName }).waitFor();
-    await details().getByRole('textbox', { name: 'New name' }).fill('Boiler <b>room</b>');
+    const field = details().getByRole('textbox', { name: 'New name' });
+    await field.fill('Cellar');
+    await field.press('Enter');
+    await result('Rename Cellar: Done.');
+    assert.equal(listed().friendlyName, 'Cellar');
+    await field.fill('Boiler <b>room</b>');
     await press('Rename');
     await result('Rename Boiler <b>room</b>: Done.');
     assert.equal(listed().friendlyName, 'Boiler <b>room</b>');
