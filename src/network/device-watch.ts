@@ -144,11 +144,13 @@ export class DeviceWatch implements WatchedChecker {
       this.#leave(entry);
     }
     for (const before of this.#members.takeBack((one) => this.#scope.isChosen(one))) {
-      this.#resume(before, false);
+      if (!this.#isNoGateway(before)) {
+        this.#resume(before, false);
+      }
     }
     if (this.#scope.watchesGateways && !this.#scope.hasDevices) {
       const { network } = this.#context;
-      // One that had a label before may have been forgotten. A device may carry it, too.
+      // One that had a label before may have been forgotten.
       for (const id of added.filter((one) => this.#scope.isOwnGateway(one) && network.mayBeGateway(one))) {
         this.#members.expect(id, 'gateway');
       }
@@ -353,15 +355,20 @@ export class DeviceWatch implements WatchedChecker {
     return true;
   }
 
-  /** What carries a label and is heard only through others was taken for a gateway that nobody hears. */
   #entryOf(id: string): Watched | undefined {
     const entry = this.entries.get(id);
-    const isNone = entry?.kind === 'gateway' && !this.#context.network.mayBeGateway(id);
-    if (!isNone || this.#settings.gateways.includes(id)) {
+    if (entry === undefined || !this.#isNoGateway(entry)) {
       return entry;
     }
     this.#members.remove(entry);
+    this.#context.changed();
+    this.#listener.counted();
     return undefined;
+  }
+
+  /** A device may carry the label, too: what is heard only through others was none. */
+  #isNoGateway(entry: Watched): boolean {
+    return this.#scope.isGuess(entry) && !this.#context.network.mayBeGateway(entry.id);
   }
 
   #addHeard(device: Readonly<DeviceState>, { id }: Readonly<GatewayState>): Watched | undefined {

@@ -55,6 +55,16 @@ export class WatchScope {
     return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
   }
 
+  /**
+   * Only its label says that it is a gateway. What has brought something before, also before the start, is one whose line is
+   * down where others hear it.
+   */
+  isGuess({ id, kind, gatewayState, storedIntervalMs }: Readonly<Watched>): boolean {
+    const isKnown = gatewayState !== undefined || storedIntervalMs !== undefined;
+    const isListed = this.#devices.has(id) || this.#gateways.has(id);
+    return kind === 'gateway' && !isKnown && !isListed && this.#settings.labels.length > 0;
+  }
+
   /** Nobody tells the silence of this gateway, and perhaps nobody listens to it any more. */
   isOutside(gateway: string): boolean {
     return this.#forgotten.has(gateway) || !this.#mayPass(gateway);

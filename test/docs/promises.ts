@@ -1509,6 +1509,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'and takes a gateway for none of the devices of another that hears it, first',
       ],
     },
+    'What carries a label and was heard only through others is no gateway, unless it has brought reports before: list it in *Gateways* to have it watched as one.':
+      {
+        'network/device-watch': [
+          'takes no device for a gateway because it carries the label, whenever it is heard',
+          'watches it no more, and says so, where only its label says that it is one',
+          'misses it over a restart: …',
+          'watches it where it is listed, though it was never heard itself',
+        ],
+      },
     'A gateway was away also where the two devices that it hears most often, and that came steadily, have missed two reports each: such a time is no habit of it or of its devices.':
       {
         'network/watch-habits': [

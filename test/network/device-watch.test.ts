@@ -1461,6 +1461,98 @@ describe('a watch of devices', () => {
     );
   });
 
+  describe('of a gateway whose radio another one hears', () => {
+    const X = 'c0141f68fc99';
+    const byAll = [{}, { gateway: X, device: deviceAt(7) }, { gateway: X, device: X }, { device: X }];
+    const byOthers = [{}, { device: X }];
+    const labelled = (watch: OpenWatch) => watch.setLabelled(new Set([G, X]));
+    const restart = (settings: Partial<WatchSettings>) => {
+      const known = stored();
+      world.startAnew();
+      world.watches.restore(known);
+      const watch = open(settings);
+      labelled(watch);
+      world.listen(true);
+      world.watches.setPaused(false);
+      return watch;
+    };
+
+    for (const settings of [
+      {},
+      { labels: ['floor'] },
+      { gateways: [G, X] },
+      { devices: [X], labels: ['floor'] },
+    ]) {
+      it(`misses it over a restart: ${JSON.stringify(settings)}`, () => {
+        labelled(open(settings));
+        world.run(5 * MINUTE, 10 * S, byAll);
+        world.run(5 * MINUTE, 10 * S, byOthers);
+        assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+        const watch = restart(settings);
+        world.run(20 * MINUTE, 10 * S, byOthers);
+        assert.deepEqual([heads(), watch.counts.active], [[], 1]);
+      });
+
+      it(`misses it where it dies while nobody listens: ${JSON.stringify(settings)}`, () => {
+        labelled(open(settings));
+        world.run(5 * MINUTE, 10 * S, byAll);
+        restart(settings);
+        world.run(20 * MINUTE, 10 * S, byOthers);
+        assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+      });
+    }
+
+    it('ends nothing that was told of it before a restart, whoever is heard first', () => {
+      open({ conditions: ALL });
+      world.hear('property/8100', { value: 10 }, { gateway: X, device: X });
+      world.run(MINUTE, 10 * S, byAll);
+      assert.deepEqual(heads(), [`+battery-low ${X}`]);
+      restart({ conditions: ALL });
+      world.run(MINUTE, 10 * S, [{ device: X }, ...byAll]);
+      assert.deepEqual(heads(), []);
+    });
+
+    it('watches it where it is listed, though it was never heard itself', () => {
+      const lists = [
+        { devices: [X], labels: ['floor'] },
+        { gateways: [X], labels: ['floor'] },
+      ];
+      const counts = lists.map((settings, i) => {
+        const watch = open(settings, `n${i}`);
+        labelled(watch);
+        world.hear('heartbeat', {}, { gateway: G2, device: X });
+        return watch.counts.watched;
+      });
+      assert.deepEqual(counts, [1, 1]);
+    });
+
+    it('watches it no more, and says so, where only its label says that it is one', () => {
+      const watch = open({ labels: ['floor'] });
+      labelled(watch);
+      const [before, changes] = [counted, world.watches.onChange];
+      let changed = 0;
+      world.watches.onChange = () => void changed++;
+      world.hear('heartbeat', {}, { gateway: G2, device: X });
+      world.watches.onChange = changes;
+      assert.deepEqual([lastCounts?.watched, counted > before, changed > 0], [1, true, true]);
+      watch.setLabelled(new Set([G]));
+      labelled(watch);
+      world.run(5 * MINUTE, 10 * S, [{}]);
+      assert.deepEqual(heads(), []);
+    });
+
+    it('does not take it back as one with its label where it was heard as a device meanwhile', () => {
+      const watch = open({ labels: ['floor'] });
+      labelled(watch);
+      world.hear();
+      watch.setLabelled(new Set([G]));
+      world.hear('heartbeat', {}, { gateway: G2, device: X });
+      labelled(watch);
+      world.run(5 * MINUTE, 10 * S, [{}]);
+      assert.deepEqual([heads(), watch.counts.watched], [[], 2]);
+    });
+  });
+
   describe('whose label comes back', () => {
     const HEARD = [OTHER, { device: deviceAt(3) }];
     /** Two gateways with the label; D and G2 die. */
