@@ -56,13 +56,14 @@ export class WatchScope {
   }
 
   /**
-   * Only its label says that it is a gateway. What has brought something before, also before the start, is one whose line is
-   * down where others hear it.
+   * Only its label says that it is a gateway: where the silence of gateways is watched, all that carry it are taken for such.
+   * What has brought something before, also before the start, is one whose line is down where others hear it.
    */
   isGuess({ id, kind, gatewayState, storedIntervalMs }: Readonly<Watched>): boolean {
     const isKnown = gatewayState !== undefined || storedIntervalMs !== undefined;
     const isListed = this.#devices.has(id) || this.#gateways.has(id);
-    return kind === 'gateway' && !isKnown && !isListed && this.#settings.labels.length > 0;
+    const isByLabel = this.watchesGateways && this.#settings.labels.length > 0;
+    return kind === 'gateway' && isByLabel && !isKnown && !isListed;
   }
 
   /** Nobody tells the silence of this gateway, and perhaps nobody listens to it any more. */

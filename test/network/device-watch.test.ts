@@ -1502,15 +1502,20 @@ describe('a watch of devices', () => {
       });
     }
 
-    it('ends nothing that was told of it before a restart, whoever is heard first', () => {
-      open({ conditions: ALL });
-      world.hear('property/8100', { value: 10 }, { gateway: X, device: X });
-      world.run(MINUTE, 10 * S, byAll);
-      assert.deepEqual(heads(), [`+battery-low ${X}`]);
-      restart({ conditions: ALL });
-      world.run(MINUTE, 10 * S, [{ device: X }, ...byAll]);
-      assert.deepEqual(heads(), []);
-    });
+    for (const settings of [
+      { conditions: ALL },
+      { conditions: ['battery-low' as const], labels: ['floor'] },
+    ]) {
+      it(`ends nothing that was told of it before a restart: ${JSON.stringify(settings)}`, () => {
+        labelled(open(settings));
+        world.hear('property/8100', { value: 10 }, { gateway: X, device: X });
+        world.run(MINUTE, 10 * S, byAll);
+        assert.deepEqual(heads(), [`+battery-low ${X}`]);
+        restart(settings);
+        world.run(MINUTE, 10 * S, [{ device: X }, ...byAll]);
+        assert.deepEqual(heads(), []);
+      });
+    }
 
     it('watches it where it is listed, though it was never heard itself', () => {
       const lists = [
