@@ -481,6 +481,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is told as refused, and the status is not "connected" meanwhile',
         ],
       },
+    'One that was given back, and for which two connections have ended since, is tried first, then once more behind another one after each wait, after five times in turn with the others.':
+      {
+        'mqtt/forbidden-filters': [
+          'may be one that has given its place: it is tried first, then behind each of the others, later in turns',
+          'may be one that has given its place among many that were set aside: it is tried once in a row of them',
+        ],
+      },
     'After 40 connections in a row the search pauses: what is left is tried in the same rounds, two in a row after 20 seconds, 30 after 5 minutes.':
       {
         'mqtt/forbidding-brokers': [
