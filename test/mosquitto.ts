@@ -29,7 +29,8 @@ export interface Mosquitto {
 export async function freePort(): Promise<number> {
   for (;;) {
     // Those above 32 767 are given to connections: what is down for a moment would find its own taken when it comes back.
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    // Browsers and fetch refuse 10080, whatever listens there.
+    const port = 10_081 + Math.floor(Math.random() * 20_000);
     const server = createServer().listen(port, '127.0.0.1');
     const isFree = await once(server, 'listening').then(
       () => true,
