@@ -93,6 +93,7 @@ export class DeviceWatch implements WatchedChecker {
         this.#scope.watchesGateways ? undefined : this.#context.gateways.intervalOf(id),
       isMissed: (entry) => this.#judge.isMissed(entry),
       silentMs: (entry) => this.#judge.silentMs(entry),
+      isGuess: (entry) => this.#isGuess(entry),
       isAlone: (entry) => this.#judge.isAlone(entry),
     };
   }
@@ -148,11 +149,12 @@ export class DeviceWatch implements WatchedChecker {
         this.#resume(before, false);
       }
     }
-    if (this.#scope.watchesGateways && !this.#scope.hasDevices) {
+    if (this.#scope.expectsLabelled) {
       const { network } = this.#context;
       // One that had a label before may have been forgotten.
       for (const id of added.filter((one) => this.#scope.isOwnGateway(one) && network.mayBeGateway(one))) {
         this.#members.expect(id, 'gateway');
+        this.#judgeGateway(network.gateway(id) && this.entries.get(id));
       }
     }
     for (const entry of this.entries.values()) {
@@ -196,11 +198,7 @@ export class DeviceWatch implements WatchedChecker {
     if (this.#scope.watchesGateways) {
       this.#heardGateway(device, gateway);
     } else {
-      const bringer = this.entries.get(gateway.id);
-      if (this.#becomesGateway(bringer)) {
-        // What was told of it as of a device ends.
-        this.#judge.judge(bringer, undefined);
-      }
+      this.#judgeGateway(this.entries.get(gateway.id));
     }
     const entry = this.#entryOf(device.id) ?? this.#addHeard(device, gateway);
     if (entry === undefined) {
@@ -286,6 +284,10 @@ export class DeviceWatch implements WatchedChecker {
       this.#alarms.tellEnds({ ...newWatched(id, kind, this, 0), ...known, alarms });
       return false;
     }
+    if (this.#isGuess(entry)) {
+      // A list that came before the store says nothing of that.
+      entry.kind = kind;
+    }
     setKind(entry, kind);
     Object.assign(entry, known);
     entry.isExpected ||= isExpected;
@@ -336,6 +338,13 @@ export class DeviceWatch implements WatchedChecker {
     if (entry?.kind !== 'gateway') {
       return;
     }
+    if (
+      entry.gatewayState === undefined &&
+      this.#scope.expectsLabelled &&
+      this.#scope.isOwnGateway(entry.id)
+    ) {
+      this.#members.expect(entry.id, 'gateway');
+    }
     entry.gatewayState = gateway;
     this.#judge.heard(entry);
     const isAnew = this.#note(entry, gateway);
@@ -343,6 +352,13 @@ export class DeviceWatch implements WatchedChecker {
       this.#judge.judge(entry, undefined);
     } else if (isAnew) {
       this.#judge.heardAnew(entry);
+    }
+  }
+
+  /** What was told of it as of a device ends. */
+  #judgeGateway(entry: Watched | undefined): void {
+    if (this.#becomesGateway(entry)) {
+      this.#judge.judge(entry, undefined);
     }
   }
 
@@ -366,9 +382,13 @@ export class DeviceWatch implements WatchedChecker {
     return undefined;
   }
 
+  #isGuess(entry: Readonly<Watched>): boolean {
+    return this.#scope.isGuess(entry) && this.#context.network.gateway(entry.id) === undefined;
+  }
+
   /** A device may carry the label, too: what is heard only through others was none. */
   #isNoGateway(entry: Watched): boolean {
-    return this.#scope.isGuess(entry) && !this.#context.network.mayBeGateway(entry.id);
+    return this.#isGuess(entry) && this.#context.network.device(entry.id) !== undefined;
   }
 
   #addHeard(device: Readonly<DeviceState>, { id }: Readonly<GatewayState>): Watched | undefined {

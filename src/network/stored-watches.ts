@@ -21,6 +21,8 @@ interface StoredAlarm {
 interface StoredDevice {
   id: string;
   kind: Watched['kind'];
+  /** Only its label says that it is a gateway. */
+  guess?: boolean;
   gateway?: string;
   /** By which it belongs to the watch, though that was taken away. */
   taken?: string;
@@ -146,6 +148,7 @@ function toStored(entry: Watched, watch: KeptWatch, untold: FirstChanges | undef
   return {
     id,
     kind,
+    ...(watch.isGuess(entry) && { guess: true }),
     ...(gateway !== undefined && { gateway }),
     ...(taken !== undefined && { taken }),
     ...(main !== undefined && main !== gateway && { main }),
@@ -188,6 +191,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     const {
       id,
       kind,
+      guess,
       gateway,
       taken,
       main,
@@ -226,13 +230,17 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
     const wasAlone = alone === true;
+    const hasBrought = kind === 'gateway' && guess !== true;
     // An address that was used for an update only is not heard again.
     const isOfUpdate = storedIntervalMs === undefined && alarms.some(({ condition }) => condition === 'dfu');
     const isExpected = passing !== true && !isOfUpdate;
     const hasRoom = watch.restore(
       mac,
       kind,
-      { chosenBy, storedGateway, storedMainGateway, storedIntervalMs, isExpected, wasAlone, alarms },
+      {
+        ...{ chosenBy, storedGateway, storedMainGateway, storedIntervalMs },
+        ...{ hasBrought, isExpected, wasAlone, alarms },
+      },
       wasSilentMs,
     );
     unrestored += hasRoom ? 0 : 1;

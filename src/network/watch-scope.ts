@@ -30,6 +30,11 @@ export class WatchScope {
     return this.#devices.size > 0;
   }
 
+  /** Gateways that carry a label are missed also when nothing of them is ever heard. */
+  get expectsLabelled(): boolean {
+    return this.watchesGateways && this.#settings.labels.length > 0 && !this.hasDevices;
+  }
+
   isListed(device: string): boolean {
     return this.#devices.has(device);
   }
@@ -59,8 +64,8 @@ export class WatchScope {
    * Only its label says that it is a gateway: where the silence of gateways is watched, all that carry it are taken for such.
    * What has brought something before, also before the start, is one whose line is down where others hear it.
    */
-  isGuess({ id, kind, gatewayState, storedIntervalMs }: Readonly<Watched>): boolean {
-    const isKnown = gatewayState !== undefined || storedIntervalMs !== undefined;
+  isGuess({ id, kind, gatewayState, hasBrought }: Readonly<Watched>): boolean {
+    const isKnown = gatewayState !== undefined || hasBrought;
     const isListed = this.#devices.has(id) || this.#gateways.has(id);
     const isByLabel = this.watchesGateways && this.#settings.labels.length > 0;
     return kind === 'gateway' && isByLabel && !isKnown && !isListed;

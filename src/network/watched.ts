@@ -60,6 +60,8 @@ export interface Watched extends Scheduled, Linked<Watched> {
   /** That brought most of its reports. */
   storedMainGateway: string | undefined;
   storedIntervalMs: number | undefined;
+  /** It was a gateway before the start, and not for its label alone. */
+  hasBrought: boolean;
   /** It was watched before the start, and the only device of its gateway. */
   wasAlone: boolean;
   /** What a store holds of its interval is as long at least; 0: nothing yet. */
@@ -80,6 +82,7 @@ export type StoredWatched = Pick<
   | 'storedGateway'
   | 'storedMainGateway'
   | 'storedIntervalMs'
+  | 'hasBrought'
   | 'wasAlone'
   | 'isExpected'
   | 'alarms'
@@ -143,6 +146,7 @@ export function newWatched(
     storedGateway: undefined,
     storedMainGateway: undefined,
     storedIntervalMs: undefined,
+    hasBrought: false,
     wasAlone: false,
     leastStoredMs: 0,
     hearings: 0,
@@ -166,6 +170,7 @@ export function goOn(entry: Watched, before: Readonly<Watched>): void {
   entry.storedGateway = before.storedGateway;
   entry.storedMainGateway = before.storedMainGateway;
   entry.storedIntervalMs = before.storedIntervalMs;
+  entry.hasBrought ||= before.hasBrought;
   entry.leastStoredMs = before.leastStoredMs;
   entry.chosenBy = before.chosenBy;
   entry.hearings = before.hearings;

@@ -1466,12 +1466,17 @@ describe('a watch of devices', () => {
     const byAll = [{}, { gateway: X, device: deviceAt(7) }, { gateway: X, device: X }, { device: X }];
     const byOthers = [{}, { device: X }];
     const labelled = (watch: OpenWatch) => watch.setLabelled(new Set([G, X]));
-    const restart = (settings: Partial<WatchSettings>) => {
+    const restart = (settings: Partial<WatchSettings>, isStoreLate = false) => {
       const known = stored();
       world.startAnew();
-      world.watches.restore(known);
       const watch = open(settings);
-      labelled(watch);
+      if (isStoreLate) {
+        labelled(watch);
+        world.watches.restore(known);
+      } else {
+        world.watches.restore(known);
+        labelled(watch);
+      }
       world.listen(true);
       world.watches.setPaused(false);
       return watch;
@@ -1504,6 +1509,7 @@ describe('a watch of devices', () => {
 
     for (const settings of [
       { conditions: ALL },
+      { conditions: ALL, labels: ['floor'] },
       { conditions: ['battery-low' as const], labels: ['floor'] },
     ]) {
       it(`ends nothing that was told of it before a restart: ${JSON.stringify(settings)}`, () => {
@@ -1516,6 +1522,87 @@ describe('a watch of devices', () => {
         assert.deepEqual(heads(), []);
       });
     }
+
+    for (const isStoreLate of [false, true]) {
+      const how = isStoreLate ? ' whose store comes after the list' : '';
+      it(`misses it over a restart${how} where it was heard a few times only`, () => {
+        const settings = { labels: ['floor'] };
+        labelled(open(settings));
+        world.run(MINUTE, 10 * S, byAll);
+        world.run(5 * MINUTE, 10 * S, byOthers);
+        assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+        const watch = restart(settings, isStoreLate);
+        world.run(20 * MINUTE, 10 * S, byOthers);
+        assert.deepEqual([heads(), watch.counts.active], [[], 1]);
+      });
+    }
+
+    it('misses it over a restart where it was there before it was watched', () => {
+      const settings = { labels: ['floor'] };
+      world.run(MINUTE, 10 * S, byAll);
+      labelled(open(settings));
+      restart(settings);
+      world.run(20 * MINUTE, 10 * S, byOthers);
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+    });
+
+    it('misses it over a deploy after a restart where nothing of it came since', () => {
+      const settings = { labels: ['floor'] };
+      labelled(open(settings));
+      world.run(MINUTE, 10 * S, byAll);
+      restart(settings).close(true);
+      labelled(open(settings));
+      world.run(20 * MINUTE, 10 * S, byOthers);
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+    });
+
+    it('misses it as all with the label where the other one hears it first', () => {
+      const settings = { labels: ['floor'], silentAfter: 0 };
+      labelled(open(settings));
+      world.run(5 * MINUTE, MINUTE, [...byOthers, ...byAll.slice(1)]);
+      world.run(2 * HOUR, MINUTE, byOthers);
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+    });
+
+    it('does not expect it beside devices that are listed, or without a label', () => {
+      const watches = [
+        open({ labels: ['floor'], devices: [deviceAt(7)], silentAfter: 0 }),
+        open({ silentAfter: 0 }, 'n2'),
+      ];
+      labelled(watches[0] as OpenWatch);
+      world.run(5 * MINUTE, MINUTE, byAll);
+      heads();
+      world.run(2 * HOUR, MINUTE, byOthers);
+      assert.deepEqual(
+        heads().filter((head) => head.includes('gateway-silent')),
+        [],
+      );
+    });
+
+    it('misses it again when its label comes back', () => {
+      const watch = open({ labels: ['floor'] });
+      labelled(watch);
+      world.run(5 * MINUTE, 10 * S, byAll);
+      world.run(5 * MINUTE, 10 * S, byOthers);
+      watch.setLabelled(new Set([G]));
+      world.run(5 * MINUTE, 10 * S, byOthers);
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`, `-gateway-silent ${X}`]);
+      labelled(watch);
+      world.run(5 * MINUTE, 10 * S, byOthers);
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+    });
+
+    it('takes a device with the label for none after a restart whose store comes after the list', () => {
+      const settings = { labels: ['floor'], silentAfter: 0 };
+      labelled(open(settings));
+      world.run(2 * HOUR, MINUTE, byOthers);
+      heads();
+      const watch = restart(settings, true);
+      world.run(2 * HOUR, MINUTE, [{}]);
+      assert.deepEqual(heads(), [`+silent ${X}`]);
+      world.run(MINUTE, MINUTE, byOthers);
+      assert.deepEqual([heads(), watch.counts.active], [[`-silent ${X}`], 0]);
+    });
 
     it('watches it where it is listed, though it was never heard itself', () => {
       const lists = [
