@@ -55,7 +55,8 @@ export class Actions implements DetailsPart {
     this.#property.attr('aria-label', say('property')).on('change', () => this.#shape());
     const rename = button('rename', () => void this.#doRename());
     this.#name.on('keydown', ({ key, originalEvent }) => {
-      if (key === 'Enter' && !(originalEvent as KeyboardEvent).isComposing) {
+      const { isComposing, repeat } = originalEvent as KeyboardEvent;
+      if (key === 'Enter' && !isComposing && !repeat) {
         rename.trigger('click');
       }
     });

@@ -210,13 +210,17 @@ function checkOption(name: string, row: OptionRow, value: unknown): unknown {
   ) {
     throw new InputError(name, value, `not some of ${parts.join(', ')}`);
   } else if (isBroker && value !== '' && !isBrokerAddress(String(value))) {
-    throw new InputError(name, String(value).replace(/^.*(@|%40)/is, '…@'), 'not the address of a broker');
+    throw new InputError(name, withoutSecrets(String(value)), 'not the address of a broker');
   }
   return value;
 }
 
 const isBrokerAddress = (text: string): boolean =>
   URL.canParse(text) && BROKER_SCHEME.test(new URL(text).protocol);
+
+/** A login or a query may be secret, and where it ends in what is no address nobody can tell. */
+const withoutSecrets = (text: string): string =>
+  /[?@%]/.test(text) ? text.replace(/^([a-z][\w+.-]*:\/\/)?.*$/is, '$1…') : text;
 
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
