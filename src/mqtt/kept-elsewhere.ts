@@ -145,12 +145,11 @@ const left = new Set<KeptSession>();
 function leave(session: KeptSession): void {
   left.delete(session);
   left.add(session);
-  const sizes = Array.from(left, (one) => ({ one, bytes: bytesOf(one) }));
-  let sum = sizes.reduce((all, { bytes }) => all + bytes, 0);
-  for (const { one, bytes } of sizes) {
+  let sum = 0;
+  for (const one of [...left].reverse()) {
+    sum += bytesOf(one);
     if (one !== session && sum > MAX_UNRELEASED_BYTES) {
       one.untaken.length = 0;
-      sum -= bytes;
     }
     if (one.untaken.length === 0) {
       left.delete(one);

@@ -4,6 +4,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { connectAsync } from 'mqtt';
 import { SILENT } from '../../src/log.ts';
+import { ENTRY_BYTES, MAX_UNRELEASED_BYTES } from '../../src/mqtt/incoming-store.ts';
 import { areSameClient, giveBackAll, haveSameSession, keptElsewhere } from '../../src/mqtt/kept-elsewhere.ts';
 import { keptSession, mayHold, sessionName } from '../../src/mqtt/kept-sessions.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -14,6 +15,7 @@ import { heartbeat, reportTopic, restoreTime, useScriptedBroker } from './script
 const FILTER = reportTopic('#');
 /** Of one of two addresses, in the time that there is. */
 const SHARE_MS = 750;
+const MB = 1024 * 1024;
 let count = 0;
 
 describe('what a persistent session holds at addresses without a connection', () => {
@@ -40,19 +42,29 @@ describe('what a persistent session holds at addresses without a connection', ()
   const leaveAt = async (...brokers: ScriptedBroker[]) => {
     const clientId = `mt-elsewhere-${process.pid}-${count++}`;
     for (const broker of brokers) {
-      const earlier = await connectAsync(broker.url, { clientId, clean: false, reconnectPeriod: 0 });
-      await earlier.subscribeAsync(FILTER, { qos: 1 });
-      await earlier.endAsync(true);
-      keptSession(sessionName(broker.url, clientId)).filters.add(FILTER);
+      await holdAt(broker, clientId);
     }
     return clientId;
+  };
+  const holdAt = async (broker: ScriptedBroker, clientId: string) => {
+    const earlier = await connectAsync(broker.url, { clientId, clean: false, reconnectPeriod: 0 });
+    await earlier.subscribeAsync(FILTER, { qos: 2 });
+    await earlier.endAsync(true);
+    keptSession(sessionName(broker.url, clientId)).filters.add(FILTER);
+  };
+  /** What nobody has taken of what has come to a session with QoS 2: so many bytes, with all that is counted. */
+  const addUntaken = (broker: ScriptedBroker, clientId: string, bytes: number) => {
+    const { untaken } = keptSession(sessionName(broker.url, clientId));
+    const payload = Buffer.alloc(bytes - ENTRY_BYTES);
+    untaken.push({ topic: reportTopic('heartbeat'), payload, qos: 2, retain: false, dup: false });
+    return untaken;
   };
   const heldAt = (clientId: string, ...brokers: ScriptedBroker[]) =>
     brokers.map((broker) => broker.subscriptionsOf(clientId).size);
   const unreached = (broker: ScriptedBroker, clientId: string) =>
     `${broker.url} cannot be reached in time: it goes on collecting for ${clientId}`;
   const known = (broker: ScriptedBroker, clientId: string) =>
-    keptSession(sessionName(broker.url, clientId)).filters.size;
+    mayHold(keptSession(sessionName(broker.url, clientId))).length;
 
   it('is given back at each, and is not connected to any longer', async () => {
     const { broker } = bench;
@@ -94,37 +106,89 @@ describe('what a persistent session holds at addresses without a connection', ()
   it('is given back and keeps what has come of QoS 2, of 64 MB at most, for whoever has the session later', async () => {
     const { broker } = bench;
     const clientId = await leaveAt(broker);
-    const { untaken } = keptSession(sessionName(broker.url, clientId));
-    const payload = Buffer.alloc(32 * 1024 * 1024 - 500);
-    const topic = reportTopic('heartbeat');
-    for (const one of [payload, payload, Buffer.alloc(0)]) {
-      untaken.push({ topic, payload: one, qos: 2, retain: false, dup: false });
+    const half = MAX_UNRELEASED_BYTES / 2;
+    for (const bytes of [half, half, ENTRY_BYTES]) {
+      addUntaken(broker, clientId, bytes);
     }
-    broker.publish(topic, heartbeat(1));
+    broker.publish(reportTopic('heartbeat'), heartbeat(1));
     await giveBackAll(settingsOf({ clientId }), log, []);
     assert.deepEqual([heldAt(clientId, broker), broker.packets('puback'), warnings], [[0], [], []]);
+    const { untaken } = keptSession(sessionName(broker.url, clientId));
     assert.deepEqual(
-      untaken.map((one) => one.payload.length),
-      [payload.length, payload.length],
+      untaken.map(({ payload }) => ENTRY_BYTES + payload.length),
+      [half, half],
     );
   });
 
-  it('of several that were given back is kept up to 64 MB together, the oldest goes first', async () => {
+  it('is given back and keeps as much of QoS 2 whatever comes of QoS 1', async () => {
     const { broker } = bench;
-    const payload = Buffer.alloc(24 * 1024 * 1024);
-    const message = { topic: reportTopic('heartbeat'), payload, qos: 2 as const, retain: false, dup: false };
-    const all: unknown[][] = [];
-    for (let time = 0; time < 4; time++) {
-      const clientId = await leaveAt(broker);
-      const { untaken } = keptSession(sessionName(broker.url, clientId));
-      untaken.push(message);
-      all.push(untaken);
-      await giveBackAll(settingsOf({ clientId }), log, []);
+    const clientId = await leaveAt(broker);
+    const last = Buffer.from('last');
+    const bytes = MAX_UNRELEASED_BYTES - ENTRY_BYTES - last.length;
+    const untaken = addUntaken(broker, clientId, bytes);
+    for (const qos of [1, 2] as const) {
+      broker.publish(reportTopic('heartbeat'), last, { qos });
     }
+    broker.options.withhold = ['unsuback'];
+    const done = giveBackAll(settingsOf({ clientId }), log, []);
+    // It is released then.
+    await broker.until((one) => one.packets('pubrec').length === 1);
+    broker.release();
+    await done;
     assert.deepEqual(
-      all.map(({ length }) => length),
-      [0, 0, 1, 1],
+      [untaken.map(({ payload }) => ENTRY_BYTES + payload.length), warnings],
+      [[bytes, ENTRY_BYTES + last.length], []],
     );
+  });
+
+  describe('of several that were given back', () => {
+    /** It has so many bytes more left, and is given back. */
+    const leave = async (bytes: number, clientId?: string) => {
+      const { broker } = bench;
+      const id = clientId ?? (await leaveAt());
+      await holdAt(broker, id);
+      const untaken = addUntaken(broker, id, bytes);
+      await giveBackAll(settingsOf({ clientId: id }), log, []);
+      return { id, untaken };
+    };
+
+    it('is kept up to 64 MB together, the oldest goes first', async () => {
+      const all: unknown[][] = [];
+      for (const kept of [[1], [1, 1], [0, 1, 1], [0, 0, 1, 1]]) {
+        all.push((await leave(24 * MB)).untaken);
+        assert.deepEqual(
+          all.map(({ length }) => length),
+          kept,
+        );
+      }
+    });
+
+    for (const [bytes, isKept] of [
+      [0, true],
+      [1, false],
+    ] as const) {
+      it(`is ${isKept ? 'all kept where it is 64 MB' : 'not all kept where it is a byte more'}`, async () => {
+        const half = MAX_UNRELEASED_BYTES / 2;
+        const [older, newer] = [await leave(half), await leave(half + bytes)];
+        assert.deepEqual([older.untaken.length, newer.untaken.length], [isKept ? 1 : 0, 1]);
+      });
+    }
+
+    it('is kept as the newest of one that was given back again', async () => {
+      const [first, second] = [await leave(24 * MB), await leave(24 * MB)];
+      await leave(24 * MB, first.id);
+      assert.deepEqual([first.untaken.length, second.untaken.length], [2, 0]);
+    });
+
+    it('is all kept of the last one, however much it is', async () => {
+      bench.broker.options.connackCode = 3;
+      const clientId = await leaveAt();
+      keptSession(sessionName(bench.broker.url, clientId)).filters.add(FILTER);
+      addUntaken(bench.broker, clientId, 40 * MB);
+      const untaken = addUntaken(bench.broker, clientId, 40 * MB);
+      await giveBackAll(settingsOf({ clientId }), log, []);
+      assert.deepEqual([untaken.length, warnings], [2, [unreached(bench.broker, clientId)]]);
+    });
   });
 
   it('is not given back where somebody comes back to it', async () => {
@@ -184,6 +248,7 @@ describe('what a persistent session holds at addresses without a connection', ()
     it(`stays, and the log names its address, where the broker ${what}, at once; the next is given back`, async () => {
       const { broker } = bench;
       const clientId = await leaveAt(broker, other);
+      keptSession(sessionName(broker.url, clientId)).doubtful.add('asked');
       Object.assign(broker.options, change);
       // No time passes.
       mock.timers.enable({ apis: ['setTimeout'] });
