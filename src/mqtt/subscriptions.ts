@@ -272,7 +272,7 @@ export class Subscriptions {
     this.#plan.settled();
     this.#isUnsubscribingStale = false;
     this.#held.disconnected();
-    if (untaken !== undefined && this.#wanted.has(untaken)) {
+    if (untaken !== undefined) {
       this.#held.untaken(untaken);
     }
     if (isQuota) {

@@ -860,6 +860,21 @@ describe('the wanted topic filters', () => {
       await want([], ['b']);
       assert.deepEqual(packets(), ['-b']);
     });
+
+    it('are given back before others where they have ended the connection when nobody wanted them any more', async () => {
+      subscriptions.change([], 1, ['f', 'a', 'b']);
+      await loseAt('c');
+      await loseAt('c');
+      answering = (packet) => packet === '+c' && new Promise(() => {});
+      await connect(false);
+      subscriptions.change(['x', 'y'], 1, ['c']);
+      answering = () => undefined;
+      subscriptions.offline();
+      packets();
+      prepare(2);
+      await connect(false);
+      assert.deepEqual(packets(), ['-c', '+x', '-b', '+y']);
+    });
   });
 
   it('are as many as connections have shown that ended beside 8 of them', async () => {
