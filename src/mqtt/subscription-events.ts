@@ -17,7 +17,7 @@ export interface SubscriptionEvents {
   /** Whether the filter may lose its place to one that may not, where there is none left. */
   mayGiveWay(filter: string): boolean;
   /** Whether others bring a part of it, where it is refused: it is tried in their place later. */
-  isCovering?(filter: string): boolean;
+  isCovering(filter: string): boolean;
   /** Some that were granted do not count as that until the broker has granted them again. */
   renewing?(): void;
   /** Some are given back before others are asked for. */

@@ -266,7 +266,7 @@ export class Subscriptions {
     }
     const { isSearch, isQuota, untaken } = isUnrelated
       ? this.#learned.interrupted()
-      : this.#learned.lost((filter) => this.#freePlaces > 0 || this.#events.isCovering?.(filter) === true);
+      : this.#learned.lost((filter) => this.#freePlaces > 0 || this.#events.isCovering(filter));
     this.#refused.disconnected();
     this.#limit.disconnected();
     this.#plan.settled();

@@ -81,6 +81,7 @@ export class SubscriberWorld {
         this.isLimited = [...refused.keys()].some((filter) => this.#reportSubscriptions.has(filter));
       },
       mayGiveWay: (filter) => this.#reportSubscriptions.has(filter),
+      isCovering: (filter) => this.#reportSubscriptions.isCovering(filter),
       synced: () => {
         if (this.#reportSubscriptions.synced()) {
           queueMicrotask(() => this.#apply());

@@ -106,6 +106,7 @@ describe('the subscriptions to reports', () => {
         refusing() {},
         refusals() {},
         mayGiveWay: () => true,
+        isCovering: () => false,
         synced() {},
         quota() {},
         lowerQos() {},

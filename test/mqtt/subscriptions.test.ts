@@ -916,6 +916,7 @@ describe('subscriptions', () => {
     const events = {
       refusing() {},
       mayGiveWay: () => true,
+      isCovering: () => false,
       refusals: ({ size }: ReadonlyMap<string, Reason>) => size === 0 && isHealed(),
       synced() {},
       quota() {},
@@ -950,6 +951,7 @@ describe('a response with fewer codes than filters', () => {
     const events = {
       refusing() {},
       mayGiveWay: () => true,
+      isCovering: () => false,
       refusals(all: ReadonlyMap<string, Reason>) {
         refused = [...all.keys()];
       },
@@ -1109,6 +1111,7 @@ describe('a subscription that the broker does not answer', () => {
     const events = {
       refusing() {},
       mayGiveWay: () => true,
+      isCovering: () => false,
       refusals(all: ReadonlyMap<string, Reason>) {
         for (const { key } of all.values()) {
           refused.add(key);
@@ -1156,6 +1159,7 @@ describe('a filter that is wanted again while it is being given back', () => {
     const events = {
       refusing() {},
       mayGiveWay: () => true,
+      isCovering: () => false,
       refusals() {},
       synced() {},
       quota() {},
