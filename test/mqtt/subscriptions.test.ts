@@ -754,9 +754,9 @@ describe('the wanted topic filters', () => {
 
   describe('of a session that is kept, where the broker ends the connection when it is asked for one', () => {
     /** The connection ends while this is asked for. @returns what the broker was sent */
-    const loseAt = async (filter: string): Promise<string[]> => {
+    const loseAt = async (filter: string, isNew = false): Promise<string[]> => {
       answering = (packet) => packet === `+${filter}` && new Promise(() => {});
-      await connect(false);
+      await connect(isNew);
       answering = () => undefined;
       subscriptions.offline();
       return packets();
@@ -807,6 +807,36 @@ describe('the wanted topic filters', () => {
       for (const filter of ['a', 'a', 'b,c', 'b', 'c', 'b', 'c']) {
         assert.equal((await loseAt(filter)).join().includes('-'), false, filter);
       }
+    });
+
+    it('find that place free, though others are granted that the session has held', async () => {
+      for (const filter of ['f', 'f', 'f', 'a', 'a']) {
+        await loseAt(filter);
+      }
+      assert.deepEqual([subscriptions.isBlocked('f'), subscriptions.isBlocked('a')], [true, true]);
+      subscriptions.change(['x'], 1);
+      assert.deepEqual(await loseAt('x'), ['+b', '+c', '+x']);
+      assert.equal(subscriptions.isBlocked('x'), true);
+    });
+
+    it('find no place free that a session had which the broker has forgotten', async () => {
+      for (const filter of ['f', 'f', 'f']) {
+        await loseAt(filter);
+      }
+      await loseAt('a', true);
+      for (const _ of [1, 2]) {
+        assert.equal(subscriptions.isBlocked('a'), false);
+        await loseAt('a');
+      }
+      assert.equal(subscriptions.isBlocked('a'), true);
+    });
+
+    it('give back none that is wanted and was asked for when the connection ended beside one that is held', async () => {
+      subscriptions.change(['g'], 1);
+      await loseAt('f,g');
+      await loseAt('f');
+      await loseAt('f');
+      assert.deepEqual(await loseAt('f'), ['-a', '+f']);
     });
 
     it('give nothing back for one that covers others, which work on where it is refused', async () => {
