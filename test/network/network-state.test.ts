@@ -148,11 +148,11 @@ describe('the state of a network', () => {
 
     it('one for a gateway that nobody else hears to itself, however long it is silent', () => {
       hear('heartbeat');
-      now += 60 * MINUTE;
+      now += 61 * MINUTE;
       assert.equal(network.gatewayOf(G), G);
-      hear('heartbeat', {}, { device: G, gateway: G2 });
       hear('heartbeat', {}, { device: G });
-      now += 60 * MINUTE;
+      hear('heartbeat', {}, { device: G, gateway: G2 });
+      now += 61 * MINUTE;
       assert.equal(network.gatewayOf(G), G, 'another one has heard it at the same time, not since');
     });
 
@@ -691,6 +691,20 @@ describe('the state of a network', () => {
       now += MINUTE;
       assert.equal(network.silentMs(known()), MINUTE, 'from now on a flow receives them');
     });
+
+    it('where flows ask for its reports by any of the gateways that hear it', () => {
+      network = new NetworkState({ now: () => now, isWanted: (gateway) => gateway === G });
+      network.setListening(true, false);
+      for (const [device, gateway] of [
+        [D, G],
+        [D, G2],
+        [deviceAt(2), G2],
+      ] as const) {
+        hear('heartbeat', {}, { device, gateway });
+      }
+      now += MINUTE;
+      assert.deepEqual([network.silentMs(known()), network.silentMs(known(deviceAt(2)))], [MINUTE, 0]);
+    });
   });
 
   it('says whether anything was heard at all, and what may be a gateway', () => {
@@ -715,35 +729,59 @@ describe('the state of a network', () => {
     assert.equal(network.size.devices, 1);
   });
 
-  it('records nothing with what was known of a topic before its gateway was pushed out', () => {
-    const topic = readReportTopic('t', G, D, 'heartbeat');
-    const place = new KnownPlace();
-    network.record(topic, now, undefined, true, place);
-    const next = new NetworkState({ now: () => now });
-    next.takeOver(network);
-    network = next;
+  /** Pushes out the only gateway that there is. */
+  function hearByOthers(): void {
     for (let i = 0; i < 10_000; i++) {
       hear('heartbeat', {}, { gateway: (0xa00000000000 + i).toString(16), device: deviceAt(2) });
     }
-    assert.equal(network.gateway(G), undefined);
-    network.record(topic, now, undefined, true, place);
-    assert.equal(network.gateway(G)?.reports, 1);
-  });
+  }
+
+  for (const isTakenOver of [false, true]) {
+    it(`records nothing with what was known of a topic before its gateway was pushed out${isTakenOver ? ' by the next one' : ''}`, () => {
+      const topic = readReportTopic('t', G, D, 'heartbeat');
+      const place = new KnownPlace();
+      network.record(topic, now, undefined, true, place);
+      if (isTakenOver) {
+        const next = new NetworkState({ now: () => now });
+        next.takeOver(network);
+        network = next;
+      }
+      hearByOthers();
+      assert.equal(network.gateway(G), undefined);
+      network.record(topic, now, undefined, true, place);
+      assert.equal(network.gateway(G)?.reports, 1);
+    });
+  }
 
   it('records nothing with what was known of a topic before its value was pushed out', () => {
     const topic = readReportTopic('t', G, D, 'measurement/8800');
     const place = new KnownPlace();
     const value = { time: TIME, value: 1 } as Partial<Report> as Report;
-    network.record(topic, now, value, true, place);
-    for (let device = 2; device <= 1_001; device++) {
-      now++;
-      for (let i = 0; i < 200; i++) {
-        hear(`measurement/${(0x1000 + i).toString(16)}`, { value: 2 }, { device: deviceAt(device) });
+    const record = () => network.record(topic, now, value, true, place);
+    const hearOthers = (from: number, to: number, gateway = G) => {
+      for (let device = from; device < to; device++) {
+        now++;
+        for (let i = 0; i < 200; i++) {
+          hear(
+            `measurement/${(0x1000 + i).toString(16)}`,
+            { value: 2 },
+            { device: deviceAt(device), gateway },
+          );
+        }
       }
-    }
+    };
+    record();
+    hearOthers(2, 1_002);
     assert.equal(known().values.length, 0);
-    network.record(topic, now, value, true, place);
+    record();
     assert.equal(known().values.length, 1);
+    // A gateway and values that are pushed out one after the other do not make up for each other.
+    record();
+    hearByOthers();
+    hearOthers(1_002, 1_003, 'a00000000000');
+    assert.equal(network.gateway(G), undefined);
+    record();
+    assert.equal(network.gateway(G)?.reports, 1);
   });
 
   it('goes on with what was known before, and counts no silence in between', () => {
@@ -877,6 +915,20 @@ describe('the state of a network', () => {
     now += 25 * 60 * MINUTE;
     crowd(20_000);
     assert.equal(network.gateway(G), undefined);
+  });
+
+  itAtScale('forgets for another one also a device that is regular, when that is gone for a day', () => {
+    for (let i = 0; i < 6; i++) {
+      now += MINUTE;
+      hear('heartbeat');
+    }
+    for (let i = 0; i < 200_000; i++) {
+      hear('heartbeat', {}, { device: deviceAt(i + 2) });
+    }
+    assert.ok(network.device(D));
+    now += 25 * 60 * MINUTE;
+    hear('heartbeat', {}, { device: deviceAt(0) });
+    assert.equal(network.device(D), undefined);
   });
 
   it('forgets gateways beyond 10 000', () => {
