@@ -634,6 +634,25 @@ describe('the MQTT half', () => {
       assert.deepEqual([...new Set(states)], ['connected']);
     });
 
+    it('tells that also while more is asked for', async () => {
+      filters = [ALL, ONE];
+      bench.broker.options.refuses = (filter) => filter === ONE;
+      const client = create();
+      client.attach();
+      client.updateFilters();
+      await reached(client, 'limited');
+      await isTold('settled');
+      const [more = ''] = NARROW;
+      filters = [ALL, ONE, more];
+      bench.broker.options.withhold = ['suback'];
+      client.updateFilters();
+      await bench.broker.until(({ withheld }) => withheld.length === 1);
+      assert.deepEqual([client.state.name, states.at(-1)], ['limited', 'limited']);
+      bench.broker.release();
+      await until(() => client.isGranted(more));
+      assert.equal(client.state.name, 'limited');
+    });
+
     it('tells that before all else', async () => {
       filters = [ALL, ONE];
       bench.broker.options.refuses = (filter) => filter === ONE;
