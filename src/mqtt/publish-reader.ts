@@ -240,7 +240,7 @@ export class PublishReader {
   }
 
   /** MQTT.js takes what has no packet id, and throws where nobody can catch it when it answers. */
-  #refuse(what: string): void {
+  #refuse(what: string): undefined {
     this.#client?.emit('error', new Error(`malformed ${what}`));
     this.#stream?.destroy();
   }
@@ -286,9 +286,9 @@ export class PublishReader {
    * Gives a PUBLISH packet to who takes it, when what comes before it has been read.
    * @param start behind its header
    * @param skipped so many bytes behind `end` are the rest of it
-   * @returns false: it is for MQTT.js
+   * @returns false: it is for MQTT.js; undefined: nothing more is read
    */
-  #give(start: number, end: number, skipped: number): boolean {
+  #give(start: number, end: number, skipped: number): boolean | undefined {
     const bytes = this.#bytes;
     const first = bytes[this.#at] as number;
     const qos = (first >> 1) & 3;
@@ -297,8 +297,7 @@ export class PublishReader {
     const behindId = topicEnd + (qos === 0 ? 0 : PACKET_ID_BYTES);
     const payloadAt = this.#hasProperties ? behindId + 1 : behindId;
     if (payloadAt > end) {
-      this.#refuse('PUBLISH');
-      return true;
+      return this.#refuse('PUBLISH');
     }
     const taker = this.#taker;
     // Of what is too large they count as a part of the payload.
