@@ -1,8 +1,20 @@
 // What requests do with the broker connection: over a session, as nodes use it.
 import assert from 'node:assert/strict';
-import { ALL, Collector, reached } from '../session.ts';
-import { answerAll, G, G2, responseFilter, useScriptedBroker } from './scripted.ts';
+import { mock } from 'node:test';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+import {
+  answerAll,
+  G,
+  G2,
+  mockTime,
+  passTimeUntil,
+  responseFilter,
+  restoreTime,
+  useScriptedBroker,
+} from './scripted.ts';
 
+/** No trial of what has ended a connection waits longer. */
+const MAX_WAIT_MS = 300_000;
 const { signal } = new AbortController();
 
 describe('requests over a broker connection', () => {
@@ -62,5 +74,31 @@ describe('requests over a broker connection', () => {
     const reports = broker.packets('subscribe').flatMap(({ subscriptions }) => subscriptions);
     const topics = new Set(reports.map(({ topic }) => topic).filter((topic) => !others.includes(topic)));
     assert.deepEqual([...topics], ['mt/gateway/+/device/+/#']);
+  });
+
+  it('cost no connection again for one filter of all responses, where few are allowed and it has ended some', async () => {
+    mockTime();
+    try {
+      const { broker } = bench;
+      broker.options.refuses = (filter) => filter === responseFilter('+');
+      broker.options.refusesBy = 'close';
+      answerAll(broker, ({ id }) => ({ id, version: '2.4.0' }));
+      const limits = { ...mqttSettings('').limits, maxSubscriptions: 10 };
+      const session = bench.open({ limits, keepalive: 0 });
+      session.attach();
+      const ask = () =>
+        passTimeUntil(session.request('apiversion', { gateway: G }, { signal, timeout: 60_000 }));
+      assert.equal((await ask()).value, '2.4.0');
+      const { length } = asked('+');
+      assert.ok(length > 0);
+      mock.timers.tick(MAX_WAIT_MS);
+      const lost = reached(session, 'waiting');
+      broker.drop();
+      await lost;
+      assert.equal((await ask()).value, '2.4.0');
+      assert.equal(asked('+').length, length);
+    } finally {
+      restoreTime();
+    }
   });
 });
