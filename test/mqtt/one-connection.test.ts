@@ -1,6 +1,7 @@
 // One connection by itself at a broker: what it tells whoever has it, how it ends, and when it comes back. Time is moved by hand.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
+import { createRequire } from 'node:module';
 import { type AddressInfo, createConnection, createServer, Socket } from 'node:net';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -30,6 +31,8 @@ describe('one connection', () => {
   /** What it told else. */
   let told: string[];
   let logged: string[];
+  /** What of that are warnings. */
+  let warned: string[];
   let limits: ConnectionLimits | undefined;
   let news: EventEmitter;
 
@@ -38,7 +41,7 @@ describe('one connection', () => {
   });
   after(() => Promise.all([broker.stop(), other.stop()]));
   beforeEach(() => {
-    [connections, states, told, logged, limits] = [[], [], [], [], undefined];
+    [connections, states, told, logged, warned, limits] = [[], [], [], [], [], undefined];
     news = new EventEmitter();
     mockTime(1_000_000);
     mock.method(Math, 'random', () => 0);
@@ -49,7 +52,11 @@ describe('one connection', () => {
     await Promise.all([broker.reset(), other.reset()]);
   });
 
-  function create(changes: Partial<MqttSettings> = {}, events: Partial<ConnectionEvents> = {}): Connection {
+  function create(
+    changes: Partial<MqttSettings> = {},
+    events: Partial<ConnectionEvents> = {},
+    Kind = Connection,
+  ): Connection {
     const tell = (text: string) => {
       told.push(text);
       news.emit('change');
@@ -58,9 +65,13 @@ describe('one connection', () => {
       logged.push(text);
       news.emit('change');
     };
-    const connection = new Connection(
+    const warn = (text: string) => {
+      warned.push(text);
+      log(text);
+    };
+    const connection = new Kind(
       mqttSettings(broker.url, changes),
-      { info: log, warn: log, trace() {} },
+      { info: log, warn, trace() {} },
       {
         state(state) {
           states.push(state);
@@ -135,6 +146,16 @@ describe('one connection', () => {
     assert.deepEqual(told, ['no session', 'subscribed']);
     assert.deepEqual(logged, [`connected to ${broker.url}`]);
     assert.match(connection.url, /me:secret/);
+  });
+
+  it('is made as well when it is the first one of a process, which loads MQTT.js', async () => {
+    const load = createRequire(import.meta.url);
+    delete load.cache[load.resolve('../../src/mqtt/connection.ts')];
+    const first = load('../../src/mqtt/connection.ts') as { Connection: typeof Connection };
+    assert.notEqual(first.Connection, Connection);
+    create({}, {}, first.Connection).open();
+    await until(() => states.length > 1);
+    assert.deepEqual(names(), ['connecting', 'connected']);
   });
 
   it('begins with the address that is asked for', async () => {
@@ -262,7 +283,7 @@ describe('one connection', () => {
       tick(1_000);
       await passRealTime();
     }
-    assert.equal(connection.connected, true);
+    assert.deepEqual([connection.connected, broker.connections.length], [true, 1]);
   });
 
   it('takes it for a sign of life that it reads on after a message, whatever comes then', async () => {
@@ -321,6 +342,27 @@ describe('one connection', () => {
     const released = broker.next('pubrel');
     tick(1_000);
     await released;
+  });
+
+  it('brings once more what came with QoS 2 and was not taken before its end, where its session is kept', async () => {
+    const changes = { persistent: true, clientId: 'mt-one-untaken' };
+    let refuse: (() => void) | undefined;
+    const first = await connect(changes, {
+      message(_topic, _payload, _qos, _retained, done) {
+        refuse = () => done(new Error('not taken'));
+        news.emit('change');
+      },
+    });
+    first.subscriptions.change([FILTER], 2);
+    await new Promise((resolve) => first.subscriptions.whenSettled(FILTER, resolve));
+    broker.publish(HEARTBEAT, 'late', { qos: 2 });
+    await until(() => refuse);
+    const closed = first.close();
+    refuse?.();
+    await closed;
+    names();
+    await connect(changes);
+    assert.deepEqual(told.slice(-2), ['session', `${HEARTBEAT} late`]);
   });
 
   it('gives back what nobody wants any more to a broker that has kept it', async () => {
@@ -634,6 +676,28 @@ describe('one connection', () => {
       await connection.close();
     });
 
+    it('also when so much has come while another one of this process wanted its session, and was refused', async () => {
+      const changes = { persistent: true, clientId: 'mt-one-refused', keepalive: 10 };
+      await connect(changes);
+      broker.options.connackCode = 5;
+      const another = create(changes);
+      another.open();
+      await reached('refused', 0);
+      await another.close();
+      broker.options.intercept = ({ cmd }) => cmd === 'pubrec';
+      const payload = Buffer.alloc(1_000_000);
+      const lost = reached('waiting');
+      for (let messageId = 1; messageId <= 70; messageId++) {
+        broker.connections[0]?.send({
+          ...{ cmd: 'publish', qos: 2, dup: false, retain: false },
+          ...{ topic: HEARTBEAT, payload, messageId },
+        });
+      }
+      // The broker is not heard any more behind what is not kept.
+      await broker.until(() => broker.packets('pubrec').length >= 67);
+      await passTimeUntil(lost);
+    });
+
     it('when a packet comes without the id that it is about', async () => {
       const sockets: Socket[] = [];
       const server = createServer((socket) => {
@@ -702,10 +766,29 @@ describe('one connection', () => {
       const lost = await reached('waiting', 0);
       assert.deepEqual([reasonOf(lost), 'broker' in lost && lost.broker], ['reason.nothingThere', NOBODY]);
       assert.deepEqual(waits(), ['0.1']);
+      // What is at hand is not the broker that may be about to start.
+      assert.equal(warned.length, 1);
       const back = reached('connected');
       tick(50);
       await back;
       assert.deepEqual(names(), ['connecting', 'waiting', 'connecting', 'connected']);
+    });
+
+    it('at the only address, where the broker may be about to start, which is no warning the first time', async () => {
+      const connection = create({ brokers: [NOBODY] });
+      for (const _ of ['opened', 'opened again']) {
+        connection.open();
+        await reached('waiting', 0);
+        assert.deepEqual([logged.length, warned.length], [1, 0]);
+        const again = reached('waiting');
+        tick(60_000);
+        await again;
+        assert.deepEqual([logged.length, warned.length], [2, 1]);
+        await connection.disconnect();
+        for (const list of [states, logged, warned]) {
+          list.length = 0;
+        }
+      }
     });
 
     it('at once where what answers speaks first, as no broker does, and stays, and goes on with the next address', async () => {
@@ -741,7 +824,7 @@ describe('one connection', () => {
       tick(10_000);
       await again;
       assert.deepEqual(names(), ['connecting', 'refused', 'refused']);
-      assert.deepEqual(waits(), ['10', '20']);
+      assert.deepEqual([waits(), warned.length], [['10', '20'], 2]);
       broker.options.connackCode = 0;
       const back = reached('connected');
       tick(20_000);

@@ -10,6 +10,7 @@ import { probeBroker } from '../../src/mqtt/probe.ts';
 import {
   filterEnds,
   isLackOfRoom,
+  isNothingThere,
   isOverrun,
   isOwnEnd,
   isPlainRefusal,
@@ -223,6 +224,15 @@ describe('the reason of a refusal or a loss', () => {
       assert.equal(reason.consequence, 'nextBroker');
     });
   }
+
+  it('of an address where nobody listens is told from others: a broker may be about to start there', () => {
+    const codes = ['ECONNREFUSED', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'ECONNRESET'];
+    assert.deepEqual(
+      codes.filter((code) => isNothingThere(lossOf({ error: { code } }))),
+      ['ECONNREFUSED'],
+    );
+    assert.equal(isNothingThere(reasonOfCode(3)), false);
+  });
 
   it('takes texts of the broker as one line that is not long', () => {
     const text = `b.example\n[error] forged\u0007${'x'.repeat(50_000)}`;
