@@ -99,6 +99,15 @@ describe('waiting for a connection', () => {
     assert.deepEqual(outcomes, [NOT_ALLOWED]);
   });
 
+  it('goes on to the next broker of a list, however often it is told that the first one is away', () => {
+    start(['mqtt://a', 'mqtt://b']);
+    watch.look(WAITING);
+    watch.look(WAITING);
+    assert.deepEqual(outcomes, []);
+    watch.look(REFUSED);
+    assert.deepEqual(outcomes, [NOT_ALLOWED]);
+  });
+
   it('ends when the time is over before all of several brokers were tried, with what was said last', () => {
     start(['mqtt://a', 'mqtt://b']);
     watch.look(REFUSED);

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
 import { connectAsync } from 'mqtt';
 import type { Phrase } from '../../src/errors.ts';
-import { ConnectionWatch } from '../../src/mqtt/connection-watch.ts';
 import { probeBroker, probeConnected } from '../../src/mqtt/probe.ts';
-import { noSuback, reasonOfLoss } from '../../src/mqtt/reasons.ts';
+import { noSuback } from '../../src/mqtt/reasons.ts';
 import type { MqttState } from '../../src/mqtt/state.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
 import type { MqttSettings } from '../../src/settings.ts';
@@ -96,6 +95,14 @@ describe('the test of a broker connection', () => {
     assert.match(JSON.stringify(text), new RegExp(G2));
   });
 
+  it('says how many filters of the nodes are refused, and names the first', async () => {
+    const filters = [G, G2].map((gateway) => `mt/gateway/${gateway}/device/+/#`);
+    bench.broker.options.refuses = (filter) => filters.includes(filter);
+    const { text } = await probe({}, filters);
+    const { key, values } = text.values.reason as Phrase;
+    assert.deepEqual([key, values.filter, values.others], ['reason.filters', filters[0], 1]);
+  });
+
   for (const refusesBy of ['code', 'close'] as const) {
     it(`says that requests would fail where responses are refused by ${refusesBy}`, async () => {
       bench.broker.options.refuses = (filter) => filter.includes('/response/');
@@ -140,6 +147,14 @@ describe('the test of a broker connection', () => {
     );
     assert.ok(results.every(({ ok }) => ok));
     assert.equal(bench.broker.sessions.size, 0);
+  });
+
+  it('asks no broker whose session it gives where the service has none there', async () => {
+    assert.ok((await probe()).ok);
+    assert.deepEqual(
+      bench.broker.packets('connect').map(({ clean }) => clean),
+      [true],
+    );
   });
 
   it('begins without a session only at the broker that has said whose it gives', async () => {
@@ -231,27 +246,6 @@ describe('the test of a broker connection', () => {
     const proxy = { addresses: { ws: `http://127.0.0.1:${await freePort()}` }, exceptions: '' };
     const { ok, proxies } = await probe({ brokers: ['ws://broker.example', bench.broker.url], proxy });
     assert.deepEqual([ok, proxies], [true, []]);
-  });
-
-  it('goes on to the next broker of a list, however often it is told that the first one is away', () => {
-    const brokers = ['mqtt://one.example', 'mqtt://two.example'];
-    const ends: unknown[] = [];
-    const watch = new ConnectionWatch(mqttSettings('', { brokers }), performance.now() + 5_500, (failure) =>
-      ends.push(failure),
-    );
-    const waiting = (broker: string): MqttState => ({
-      ...{ name: 'waiting', broker },
-      reason: reasonOfLoss(
-        { error: { code: 'ECONNREFUSED' }, wasConnected: false },
-        { broker, protocolVersion: 4 },
-      ),
-    });
-    const [first, second] = brokers.map(waiting) as [MqttState, MqttState];
-    watch.look(first);
-    watch.look(first);
-    assert.deepEqual(ends, []);
-    watch.look(second);
-    assert.deepEqual(ends, ['reason' in second && second.reason]);
   });
 
   it('asks no further broker of a list whose session it gives when one has said it', async () => {
