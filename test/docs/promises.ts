@@ -1518,10 +1518,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     },
     'What carries a label and was heard only through others is no gateway, unless it has brought reports before: list it in *Gateways* to have it watched as one.':
       {
-        'network/device-watch': [
+        'network/device-watch':
           'takes no device for a gateway because it carries the label, whenever it is heard',
+        'network/watch-labelled': [
           'watches it no more, and says so, where only its label says that it is one',
           'misses it over a restart: …',
+          'misses it over a restart… where it was heard a few times only',
           'watches it where it is listed, though it was never heard itself',
         ],
       },

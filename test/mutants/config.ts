@@ -41,6 +41,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/network/device-watch.ts': [
     'test/network/device-watch.test.ts',
     'test/network/watch-deploys.test.ts',
+    'test/network/watch-labelled.test.ts',
     'test/network/watch-moved.test.ts',
     'test/network/watch-turns.test.ts',
     'test/network/stored-watches.test.ts',
@@ -59,8 +60,10 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/network/old-values.ts': ['test/network/value-query.test.ts', 'test/network/shared-reads.test.ts'],
   'src/network/stored-watches.ts': [
     'test/network/stored-watches.test.ts',
+    'test/network/watch-labelled.test.ts',
     'test/network/watch-turns.test.ts',
   ],
+  'src/network/watch-scope.ts': ['test/network/watch-scope.test.ts', 'test/network/watch-labelled.test.ts'],
   'src/protocol/catalogue.ts': ['test/docs/protocol.test.ts', 'test/protocol/identifiers.test.ts'],
   'src/protocol/redaction.ts': ['test/protocol/redaction.test.ts', 'test/protocol/operations.test.ts'],
   'src/protocol/reports/index.ts': ['test/protocol/reports.test.ts'],

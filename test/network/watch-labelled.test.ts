@@ -1,0 +1,218 @@
+// Which gateways a watch takes for such where others hear their radio, and what carries a label may be a device as well.
+import assert from 'node:assert/strict';
+import type { OpenWatch } from '../../src/network/device-watches.ts';
+import type { WatchSettings } from '../../src/network/watch-context.ts';
+import { ALL, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
+
+describe('a watch of a gateway whose radio another one hears', () => {
+  let world: World;
+  let told: string[];
+  let counted: number;
+  /** As they were when it was said that there are others. */
+  let lastCounts: OpenWatch['counts'] | undefined;
+
+  beforeEach(() => {
+    world = new World();
+    told = [];
+    counted = 0;
+  });
+
+  const open = (settings: Partial<WatchSettings> = {}, owner = 'n') =>
+    world.watches.open(
+      owner,
+      { ...SETTINGS, ...settings },
+      {
+        changed: ({ condition, active, device }) =>
+          void told.push(`${active ? '+' : '-'}${condition} ${device}`),
+        counted() {
+          counted++;
+          lastCounts = world.watches.watch('n')?.counts;
+        },
+        full() {},
+        follow() {},
+      },
+    );
+  const heads = () => told.splice(0);
+
+  const X = 'c0141f68fc99';
+  const byAll = [{}, { gateway: X, device: deviceAt(7) }, { gateway: X, device: X }, { device: X }];
+  const byOthers = [{}, { device: X }];
+  const labelled = (watch: OpenWatch) => watch.setLabelled(new Set([G, X]));
+  const restart = (settings: Partial<WatchSettings>, isStoreLate = false) => {
+    const known: unknown = JSON.parse(JSON.stringify(world.watches.store(100)));
+    world.startAnew();
+    const watch = open(settings);
+    if (isStoreLate) {
+      labelled(watch);
+      world.watches.restore(known);
+    } else {
+      world.watches.restore(known);
+      labelled(watch);
+    }
+    world.listen(true);
+    world.watches.setPaused(false);
+    return watch;
+  };
+
+  for (const settings of [
+    {},
+    { labels: ['floor'] },
+    { gateways: [G, X] },
+    { devices: [X], labels: ['floor'] },
+  ]) {
+    it(`misses it over a restart: ${JSON.stringify(settings)}`, () => {
+      labelled(open(settings));
+      world.run(5 * MINUTE, 10 * S, byAll);
+      world.run(5 * MINUTE, 10 * S, byOthers);
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+      const watch = restart(settings);
+      world.run(20 * MINUTE, 10 * S, byOthers);
+      assert.deepEqual([heads(), watch.counts.active], [[], 1]);
+    });
+
+    it(`misses it where it dies while nobody listens: ${JSON.stringify(settings)}`, () => {
+      labelled(open(settings));
+      world.run(5 * MINUTE, 10 * S, byAll);
+      restart(settings);
+      world.run(20 * MINUTE, 10 * S, byOthers);
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+    });
+  }
+
+  for (const settings of [
+    { conditions: ALL },
+    { conditions: ALL, labels: ['floor'] },
+    { conditions: ['battery-low' as const], labels: ['floor'] },
+  ]) {
+    it(`ends nothing that was told of it before a restart: ${JSON.stringify(settings)}`, () => {
+      labelled(open(settings));
+      world.hear('property/8100', { value: 10 }, { gateway: X, device: X });
+      world.run(MINUTE, 10 * S, byAll);
+      assert.deepEqual(heads(), [`+battery-low ${X}`]);
+      restart(settings);
+      world.run(MINUTE, 10 * S, [{ device: X }, ...byAll]);
+      assert.deepEqual(heads(), []);
+    });
+  }
+
+  for (const isStoreLate of [false, true]) {
+    const how = isStoreLate ? ' whose store comes after the list' : '';
+    it(`misses it over a restart${how} where it was heard a few times only`, () => {
+      const settings = { labels: ['floor'] };
+      labelled(open(settings));
+      world.run(MINUTE, 10 * S, byAll);
+      world.run(5 * MINUTE, 10 * S, byOthers);
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+      const watch = restart(settings, isStoreLate);
+      world.run(20 * MINUTE, 10 * S, byOthers);
+      assert.deepEqual([heads(), watch.counts.active], [[], 1]);
+    });
+  }
+
+  it('misses it over a restart where it was there before it was watched', () => {
+    const settings = { labels: ['floor'] };
+    world.run(MINUTE, 10 * S, byAll);
+    labelled(open(settings));
+    restart(settings);
+    world.run(20 * MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+  });
+
+  it('misses it over a deploy after a restart where nothing of it came since', () => {
+    const settings = { labels: ['floor'] };
+    labelled(open(settings));
+    world.run(MINUTE, 10 * S, byAll);
+    restart(settings).close(true);
+    labelled(open(settings));
+    world.run(20 * MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+  });
+
+  it('misses it as all with the label where the other one hears it first', () => {
+    const settings = { labels: ['floor'], silentAfter: 0 };
+    labelled(open(settings));
+    world.run(5 * MINUTE, MINUTE, [...byOthers, ...byAll.slice(1)]);
+    world.run(2 * HOUR, MINUTE, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+  });
+
+  it('does not expect it beside devices that are listed, or without a label', () => {
+    const watches = [
+      open({ labels: ['floor'], devices: [deviceAt(7)], silentAfter: 0 }),
+      open({ silentAfter: 0 }, 'n2'),
+    ];
+    labelled(watches[0] as OpenWatch);
+    world.run(5 * MINUTE, MINUTE, byAll);
+    heads();
+    world.run(2 * HOUR, MINUTE, byOthers);
+    assert.deepEqual(
+      heads().filter((head) => head.includes('gateway-silent')),
+      [],
+    );
+  });
+
+  it('misses it again when its label comes back', () => {
+    const watch = open({ labels: ['floor'] });
+    labelled(watch);
+    world.run(5 * MINUTE, 10 * S, byAll);
+    world.run(5 * MINUTE, 10 * S, byOthers);
+    watch.setLabelled(new Set([G]));
+    world.run(5 * MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`, `-gateway-silent ${X}`]);
+    labelled(watch);
+    world.run(5 * MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+  });
+
+  it('takes a device with the label for none after a restart whose store comes after the list', () => {
+    const settings = { labels: ['floor'], silentAfter: 0 };
+    labelled(open(settings));
+    world.run(2 * HOUR, MINUTE, byOthers);
+    heads();
+    const watch = restart(settings, true);
+    world.run(2 * HOUR, MINUTE, [{}]);
+    assert.deepEqual(heads(), [`+silent ${X}`]);
+    world.run(MINUTE, MINUTE, byOthers);
+    assert.deepEqual([heads(), watch.counts.active], [[`-silent ${X}`], 0]);
+  });
+
+  it('watches it where it is listed, though it was never heard itself', () => {
+    const lists = [
+      { devices: [X], labels: ['floor'] },
+      { gateways: [X], labels: ['floor'] },
+    ];
+    const counts = lists.map((settings, i) => {
+      const watch = open(settings, `n${i}`);
+      labelled(watch);
+      world.hear('heartbeat', {}, { gateway: G2, device: X });
+      return watch.counts.watched;
+    });
+    assert.deepEqual(counts, [1, 1]);
+  });
+
+  it('watches it no more, and says so, where only its label says that it is one', () => {
+    const watch = open({ labels: ['floor'] });
+    labelled(watch);
+    const [before, changes] = [counted, world.watches.onChange];
+    let changed = 0;
+    world.watches.onChange = () => void changed++;
+    world.hear('heartbeat', {}, { gateway: G2, device: X });
+    world.watches.onChange = changes;
+    assert.deepEqual([lastCounts?.watched, counted > before, changed > 0], [1, true, true]);
+    watch.setLabelled(new Set([G]));
+    labelled(watch);
+    world.run(5 * MINUTE, 10 * S, [{}]);
+    assert.deepEqual(heads(), []);
+  });
+
+  it('does not take it back as one with its label where it was heard as a device meanwhile', () => {
+    const watch = open({ labels: ['floor'] });
+    labelled(watch);
+    world.hear();
+    watch.setLabelled(new Set([G]));
+    world.hear('heartbeat', {}, { gateway: G2, device: X });
+    labelled(watch);
+    world.run(5 * MINUTE, 10 * S, [{}]);
+    assert.deepEqual([heads(), watch.counts.watched], [[], 2]);
+  });
+});
