@@ -42,10 +42,10 @@ describe('one that is watched', () => {
   const heard = (more: Partial<Watched> = {}) => watched({ state: network.device(D), ...more });
 
   it('is nobody of whom anything is known at first', () => {
-    const { since, isExpected, wasAlone, isKnown, hearings, alarms, waitsFor } = watched();
+    const { since, isExpected, hasBrought, wasAlone, isKnown, hearings, alarms, waitsFor } = watched();
     assert.deepEqual(
-      [since, isExpected, wasAlone, isKnown, hearings, alarms, waitsFor],
-      [100, false, false, false, 0, [], []],
+      [since, isExpected, hasBrought, wasAlone, isKnown, hearings, alarms, waitsFor],
+      [100, false, false, false, false, 0, [], []],
     );
     assert.deepEqual([gatewayOf(watched()), intervalOf(watched())], [undefined, undefined]);
   });
@@ -55,7 +55,7 @@ describe('one that is watched', () => {
     const known: Partial<Watched> = {
       ...{ kind: 'gateway', state: network.device(D), gatewayState: network.gateway(G), chosenBy: G },
       ...{ storedGateway: G2, storedMainGateway: G, storedIntervalMs: MINUTE, leastStoredMs: S },
-      ...{ hearings: 2, isKnown: true, isExpected: true, wasAlone: true },
+      ...{ hearings: 2, isKnown: true, isExpected: true, hasBrought: true, wasAlone: true },
     };
     const before = watched({ ...known, since: 7, alarms: [{} as Alarm] });
     const entry = watched();
@@ -63,6 +63,7 @@ describe('one that is watched', () => {
     assert.deepEqual(entry, { ...watched(known), watch: entry.watch });
     goOn(entry, watched());
     assert.deepEqual([entry.isExpected, entry.kind], [true, 'gateway'], 'as it is listed now');
+    assert.equal(entry.hasBrought, true, 'as the store says');
   });
 
   it('becomes a gateway, and never a device again', () => {
