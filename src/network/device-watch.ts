@@ -145,7 +145,7 @@ export class DeviceWatch implements WatchedChecker {
       this.#leave(entry);
     }
     for (const before of this.#members.takeBack((one) => this.#scope.isChosen(one))) {
-      if (!this.#isNoGateway(before)) {
+      if (!this.#isGuess(before)) {
         this.#resume(before, false);
       }
     }
@@ -338,11 +338,7 @@ export class DeviceWatch implements WatchedChecker {
     if (entry?.kind !== 'gateway') {
       return;
     }
-    if (
-      entry.gatewayState === undefined &&
-      this.#scope.expectsLabelled &&
-      this.#scope.isOwnGateway(entry.id)
-    ) {
+    if (!entry.isExpected && this.#scope.expectsLabelled && this.#scope.isOwnGateway(entry.id)) {
       this.#members.expect(entry.id, 'gateway');
     }
     entry.gatewayState = gateway;
@@ -373,7 +369,7 @@ export class DeviceWatch implements WatchedChecker {
 
   #entryOf(id: string): Watched | undefined {
     const entry = this.entries.get(id);
-    if (entry === undefined || !this.#isNoGateway(entry)) {
+    if (entry === undefined || !this.#isGuess(entry)) {
       return entry;
     }
     this.#members.remove(entry);
@@ -382,13 +378,9 @@ export class DeviceWatch implements WatchedChecker {
     return undefined;
   }
 
+  /** A device may carry the label, too: what is heard only through others is none. */
   #isGuess(entry: Readonly<Watched>): boolean {
     return this.#scope.isGuess(entry) && this.#context.network.gateway(entry.id) === undefined;
-  }
-
-  /** A device may carry the label, too: what is heard only through others was none. */
-  #isNoGateway(entry: Watched): boolean {
-    return this.#isGuess(entry) && this.#context.network.device(entry.id) !== undefined;
   }
 
   #addHeard(device: Readonly<DeviceState>, { id }: Readonly<GatewayState>): Watched | undefined {

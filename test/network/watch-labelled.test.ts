@@ -176,6 +176,18 @@ describe('a watch of a gateway whose radio another one hears', () => {
     assert.deepEqual([heads(), watch.counts.active], [[`-silent ${X}`], 0]);
   });
 
+  it('takes what was never heard for none over a restart, once it is heard as a device', () => {
+    const settings = { labels: ['floor'] };
+    labelled(open(settings));
+    world.run(5 * MINUTE, 10 * S, [{}]);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+    restart(settings);
+    world.run(5 * MINUTE, 10 * S, [{}]);
+    assert.deepEqual(heads(), [], 'nobody knows');
+    world.run(MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`-gateway-silent ${X}`]);
+  });
+
   it('watches it where it is listed, though it was never heard itself', () => {
     const lists = [
       { devices: [X], labels: ['floor'] },

@@ -161,6 +161,18 @@ describe('whom a watch looks after', () => {
     assert.deepEqual(scopeOf({ labels: ['L'] }).setLabelled(new Set()), [], 'then it is known at least');
   });
 
+  it('are gateways for their label alone where nothing else says so', () => {
+    const labels = ['L'];
+    const isGuess = (settings: Partial<WatchSettings>, more: Partial<Watched> = {}) =>
+      scopeOf({ labels, ...settings }).isGuess(entryOf(G, { kind: 'gateway', ...more }));
+    hear(G);
+    const gatewayState = world.network.gateway(G);
+    assert.deepEqual([isGuess({}), isGuess({}, { kind: 'device' })], [true, false]);
+    assert.deepEqual([isGuess({}, { gatewayState }), isGuess({}, { hasBrought: true })], [false, false]);
+    assert.deepEqual([isGuess({ devices: [G] }), isGuess({ gateways: [G] })], [false, false]);
+    assert.deepEqual([isGuess({ labels: [] }), isGuess({ conditions: ['error'] })], [false, false]);
+  });
+
   it('have no gateway outside that nobody knows to be there', () => {
     const scope = scopeOf({ labels: ['L'] });
     assert.equal(scope.isOutside(G), false, 'while the labels are not known');
@@ -302,6 +314,7 @@ describe('whom a watch looks after', () => {
       assert.deepEqual([scope.isChosen(entryOf()), scope.isChosen(entryOf(E))], [true, false]);
       assert.equal(scope.isChosen(entryOf(E, { storedGateway: G2 })), false);
       assert.equal(scope.isChosen(gateway()), true);
+      assert.equal(scopeOf({ devices: [D], gateways: [G] }).isChosen(gateway()), true, 'no device');
     });
 
     it('while the labels are not known, and as gateways as long as these carry one', () => {
