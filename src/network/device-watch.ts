@@ -93,7 +93,7 @@ export class DeviceWatch implements WatchedChecker {
         this.#scope.watchesGateways ? undefined : this.#context.gateways.intervalOf(id),
       isMissed: (entry) => this.#judge.isMissed(entry),
       silentMs: (entry) => this.#judge.silentMs(entry),
-      isGuess: (entry) => this.#isGuess(entry),
+      hasBrought: (entry) => this.#hasBrought(entry),
       isAlone: (entry) => this.#judge.isAlone(entry),
     };
   }
@@ -145,8 +145,13 @@ export class DeviceWatch implements WatchedChecker {
       this.#leave(entry);
     }
     for (const before of this.#members.takeBack((one) => this.#scope.isChosen(one))) {
-      if (!this.#isGuess(before)) {
+      const entry = this.entries.get(before.id);
+      if (entry === undefined && !this.#isGuess(before)) {
         this.#resume(before, false);
+      } else if (entry?.kind === 'device' && this.#hasBrought(before)) {
+        // Others have heard its radio meanwhile.
+        this.#resume(before, false);
+        this.check(entry);
       }
     }
     if (this.#scope.expectsLabelled) {
@@ -313,6 +318,7 @@ export class DeviceWatch implements WatchedChecker {
       return;
     }
     goOn(entry, before);
+    this.#recallState(entry);
     entry.since = goesOn || before.alarms.some(isOfSilence) ? before.since : this.#context.now();
     if (entry.isKnown || entry.isExpected) {
       this.#members.keep(entry);
@@ -354,7 +360,15 @@ export class DeviceWatch implements WatchedChecker {
   /** What was told of it as of a device ends. */
   #judgeGateway(entry: Watched | undefined): void {
     if (this.#becomesGateway(entry)) {
+      this.#recallState(entry);
       this.#judge.judge(entry, undefined);
+    }
+  }
+
+  /** It may have brought reports before it was watched as a gateway. */
+  #recallState(entry: Watched): void {
+    if (entry.kind === 'gateway') {
+      entry.gatewayState ??= this.#context.network.gateway(entry.id);
     }
   }
 
@@ -380,7 +394,13 @@ export class DeviceWatch implements WatchedChecker {
 
   /** A device may carry the label, too: what is heard only through others is none. */
   #isGuess(entry: Readonly<Watched>): boolean {
-    return this.#scope.isGuess(entry) && this.#context.network.gateway(entry.id) === undefined;
+    return this.#scope.isGuess(entry) && !this.#hasBrought(entry);
+  }
+
+  /** It is a gateway, also where its line is down and others hear it. */
+  #hasBrought({ id, kind, gatewayState, hasBrought }: Readonly<Watched>): boolean {
+    const isKnown = gatewayState !== undefined || this.#context.network.gateway(id) !== undefined;
+    return kind === 'gateway' && (hasBrought || isKnown);
   }
 
   #addHeard(device: Readonly<DeviceState>, { id }: Readonly<GatewayState>): Watched | undefined {

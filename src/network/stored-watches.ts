@@ -21,8 +21,6 @@ interface StoredAlarm {
 interface StoredDevice {
   id: string;
   kind: Watched['kind'];
-  /** Only its label says that it is a gateway. */
-  guess?: boolean;
   gateway?: string;
   /** By which it belongs to the watch, though that was taken away. */
   taken?: string;
@@ -34,6 +32,8 @@ interface StoredDevice {
   alone?: boolean;
   /** Milliseconds between two reports, usually. */
   interval?: number;
+  /** Of a gateway without that: it has brought reports. */
+  brought?: boolean;
   /** Milliseconds for which it is silent; none while Node-RED is down. */
   silent?: number;
   /** Nobody knows how often it comes: it is missed only where a time is set. */
@@ -148,13 +148,13 @@ function toStored(entry: Watched, watch: KeptWatch, untold: FirstChanges | undef
   return {
     id,
     kind,
-    ...(watch.isGuess(entry) && { guess: true }),
     ...(gateway !== undefined && { gateway }),
     ...(taken !== undefined && { taken }),
     ...(main !== undefined && main !== gateway && { main }),
     ...(gatewayInterval !== undefined && { gatewayInterval: Math.round(gatewayInterval) }),
     ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),
     ...(interval !== undefined && { interval: Math.round(interval) }),
+    ...(interval === undefined && watch.hasBrought(entry) && { brought: true }),
     ...(silent > 0 && { silent }),
     ...(isPassingBy(entry) && { passing: true }),
     ...(active.length > 0 && { active }),
@@ -191,13 +191,13 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     const {
       id,
       kind,
-      guess,
       gateway,
       taken,
       main,
       gatewayInterval,
       alone,
       interval,
+      brought,
       silent: silentMs,
       passing,
       active,
@@ -230,7 +230,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
     const wasAlone = alone === true;
-    const hasBrought = guess !== true;
+    const hasBrought = kind === 'gateway' && (brought === true || storedIntervalMs !== undefined);
     // An address that was used for an update only is not heard again.
     const isOfUpdate = storedIntervalMs === undefined && alarms.some(({ condition }) => condition === 'dfu');
     const isExpected = passing !== true && !isOfUpdate;

@@ -92,8 +92,8 @@ export interface KeptWatch {
   isMissed(entry: Watched): boolean;
   /** For how many milliseconds it is silent, as far as that is its own silence. */
   silentMs(entry: Watched): number;
-  /** Whether only its label says that it is a gateway. */
-  isGuess(entry: Readonly<Watched>): boolean;
+  /** Whether it is a gateway that has brought reports, also before the start. */
+  hasBrought(entry: Readonly<Watched>): boolean;
   /** Whether nothing but this device shows that its gateways are there. */
   isAlone(entry: Readonly<Watched>): boolean;
 }

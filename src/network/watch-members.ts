@@ -90,13 +90,13 @@ export class WatchMembers {
     this.#left.delete(id);
   }
 
-  /** Those that have left and belong here again, without what has come another way meanwhile. */
+  /** Those that have left and belong here again; some may have come another way meanwhile. */
   takeBack(isChosen: (entry: Watched) => boolean): Watched[] {
     const back = [...this.#left.values()].filter(isChosen);
     for (const { id } of back) {
       this.#left.delete(id);
     }
-    return back.filter(({ id }) => !this.#entries.has(id));
+    return back;
   }
 
   unschedule(entry: Watched): void {

@@ -60,15 +60,10 @@ export class WatchScope {
     return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
   }
 
-  /**
-   * Only its label says that it is a gateway: where the silence of gateways is watched, all that carry it are taken for such.
-   * What has brought something before, also before the start, is one whose line is down where others hear it.
-   */
-  isGuess({ id, kind, gatewayState, hasBrought }: Readonly<Watched>): boolean {
-    const isKnown = gatewayState !== undefined || hasBrought;
+  /** It is a gateway for its label, and not for a list. */
+  isGuess({ id, kind }: Readonly<Watched>): boolean {
     const isListed = this.#devices.has(id) || this.#gateways.has(id);
-    const isByLabel = this.watchesGateways && this.#settings.labels.length > 0;
-    return kind === 'gateway' && isByLabel && !isKnown && !isListed;
+    return kind === 'gateway' && this.#settings.labels.length > 0 && !isListed;
   }
 
   /** Nobody tells the silence of this gateway, and perhaps nobody listens to it any more. */

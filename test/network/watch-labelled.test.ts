@@ -164,6 +164,79 @@ describe('a watch of a gateway whose radio another one hears', () => {
     assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
   });
 
+  it('misses it again when its label comes back after a restart', () => {
+    const settings = { labels: ['floor'] };
+    labelled(open(settings));
+    world.run(MINUTE, 10 * S, byAll);
+    world.run(5 * MINUTE, 10 * S, byOthers);
+    const watch = restart(settings);
+    watch.setLabelled(new Set([G]));
+    world.run(5 * MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`, `-gateway-silent ${X}`]);
+    labelled(watch);
+    world.run(50 * S, 10 * S, byOthers);
+    assert.deepEqual(heads(), [], 'its time counts anew');
+    world.run(5 * MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+  });
+
+  for (const settings of [
+    { labels: ['floor'] },
+    { labels: ['floor'], conditions: ['silent' as const] },
+    { gateways: [G, X], conditions: ['silent' as const] },
+  ]) {
+    it(`does not miss it while it lives, whatever it was taken for before: ${JSON.stringify(settings)}`, () => {
+      const watch = open(settings);
+      watch.setLabelled(new Set([G]));
+      world.run(10 * MINUTE, 10 * S, byAll);
+      watch.close(true);
+      world.wait(10 * S);
+      labelled(open({ ...settings, conditions: SETTINGS.conditions }));
+      world.wait(20 * S);
+      world.run(5 * MINUTE, 10 * S, byAll);
+      assert.deepEqual(heads(), []);
+    });
+  }
+
+  it('does not miss it while it lives when it gets its label', () => {
+    const watch = open({ labels: ['floor'] });
+    watch.setLabelled(new Set([G]));
+    world.run(10 * MINUTE, 10 * S, byAll);
+    labelled(watch);
+    world.wait(20 * S);
+    world.run(5 * MINUTE, 10 * S, byAll);
+    assert.deepEqual(heads(), []);
+  });
+
+  it('is one for no list of before, where it was never heard itself', () => {
+    labelled(open({ gateways: [G, X], labels: ['floor'] }));
+    world.run(5 * MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+    restart({ labels: ['floor'] });
+    world.run(5 * MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`-gateway-silent ${X}`]);
+  });
+
+  it('is no gateway for the interval that it had as a device', () => {
+    const settings = { labels: ['floor'], silentAfter: 0 };
+    labelled(open(settings));
+    world.run(2 * HOUR, MINUTE, byOthers);
+    restart({ ...settings, gateways: [G, X] }).close(true);
+    labelled(open(settings));
+    world.run(2 * HOUR, MINUTE, byOthers);
+    assert.deepEqual(heads(), []);
+  });
+
+  it('ends what was told of it as a gateway where that is not watched any more, and it is a device', () => {
+    labelled(open({ labels: ['floor'] }));
+    world.run(5 * MINUTE, 10 * S, [{}]);
+    const watch = restart({ labels: ['floor'], conditions: ['silent'] });
+    heads();
+    world.run(MINUTE, 10 * S, byOthers);
+    world.run(5 * MINUTE, 10 * S, [{}]);
+    assert.deepEqual([heads(), watch.counts.active], [[`+silent ${X}`], 1]);
+  });
+
   it('takes a device with the label for none after a restart whose store comes after the list', () => {
     const settings = { labels: ['floor'], silentAfter: 0 };
     labelled(open(settings));
