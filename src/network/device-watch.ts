@@ -159,7 +159,11 @@ export class DeviceWatch implements WatchedChecker {
       // One that had a label before may have been forgotten.
       for (const id of added.filter((one) => this.#scope.isOwnGateway(one) && network.mayBeGateway(one))) {
         this.#members.expect(id, 'gateway');
-        this.#judgeGateway(network.gateway(id) && this.entries.get(id));
+        const entry = this.entries.get(id);
+        if (entry && network.gateway(id)) {
+          entry.since = entry.kind === 'device' ? this.#context.now() : entry.since;
+          this.#judgeGateway(entry);
+        }
       }
     }
     for (const entry of this.entries.values()) {
@@ -203,7 +207,10 @@ export class DeviceWatch implements WatchedChecker {
     if (this.#scope.watchesGateways) {
       this.#heardGateway(device, gateway);
     } else {
-      this.#judgeGateway(this.entries.get(gateway.id));
+      const bringer = this.entries.get(gateway.id);
+      if (bringer) {
+        this.#judgeGateway(bringer);
+      }
     }
     const entry = this.#entryOf(device.id) ?? this.#addHeard(device, gateway);
     if (entry === undefined) {
@@ -358,9 +365,10 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   /** What was told of it as of a device ends. */
-  #judgeGateway(entry: Watched | undefined): void {
-    if (this.#becomesGateway(entry)) {
-      this.#recallState(entry);
+  #judgeGateway(entry: Watched): void {
+    const isNew = this.#becomesGateway(entry);
+    this.#recallState(entry);
+    if (isNew) {
       this.#judge.judge(entry, undefined);
     }
   }
@@ -369,6 +377,7 @@ export class DeviceWatch implements WatchedChecker {
   #recallState(entry: Watched): void {
     if (entry.kind === 'gateway') {
       entry.gatewayState ??= this.#context.network.gateway(entry.id);
+      entry.hasBrought ||= entry.gatewayState !== undefined;
     }
   }
 
@@ -413,7 +422,11 @@ export class DeviceWatch implements WatchedChecker {
     if (this.#scope.isListed(device.id)) {
       this.#members.expect(device.id, kind);
     }
-    return this.#members.need(device.id, kind);
+    const added = this.#members.need(device.id, kind);
+    if (added) {
+      this.#recallState(added);
+    }
+    return added;
   }
 
   /** @returns whether that begins another hearing, or nobody would look at it again */

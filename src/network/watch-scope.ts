@@ -60,10 +60,9 @@ export class WatchScope {
     return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
   }
 
-  /** It is a gateway for its label, and not for a list. */
+  /** It is a gateway for its label, perhaps one of before, and not for a list. */
   isGuess({ id, kind }: Readonly<Watched>): boolean {
-    const isListed = this.#devices.has(id) || this.#gateways.has(id);
-    return kind === 'gateway' && this.#settings.labels.length > 0 && !isListed;
+    return kind === 'gateway' && !this.#devices.has(id) && !this.#gateways.has(id);
   }
 
   /** Nobody tells the silence of this gateway, and perhaps nobody listens to it any more. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
-import { ALL, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
+import { ALL, D, deviceAt, G, G2, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 describe('a watch of a gateway whose radio another one hears', () => {
   let world: World;
@@ -236,6 +236,51 @@ describe('a watch of a gateway whose radio another one hears', () => {
     world.run(5 * MINUTE, 10 * S, [{}]);
     assert.deepEqual([heads(), watch.counts.active], [[`+silent ${X}`], 1]);
   });
+
+  it('is no gateway any more where a deploy takes the labels out, once it is heard as a device', () => {
+    const watch = open({ labels: ['floor'] });
+    labelled(watch);
+    world.run(5 * MINUTE, 10 * S, [{}]);
+    watch.close(true);
+    open();
+    world.run(MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`, `-gateway-silent ${X}`]);
+  });
+
+  it('has its time count anew with its label where it was forgotten meanwhile', () => {
+    const watch = open({ labels: ['floor'] });
+    labelled(watch);
+    world.run(5 * MINUTE, 10 * S, byAll);
+    watch.setLabelled(new Set([G]));
+    watch.forget(X);
+    world.run(5 * MINUTE, 10 * S, byOthers);
+    labelled(watch);
+    world.run(50 * S, 10 * S, byOthers);
+    assert.deepEqual(heads(), []);
+    world.run(MINUTE, 10 * S, byOthers);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+  });
+
+  for (const conditions of [ALL, ['battery-low' as const]]) {
+    it(`is one also where the network knows nothing of it any more: ${conditions}`, () => {
+      world.hear('property/8100', { value: 10 }, { gateway: X, device: X });
+      const watch = open({ labels: ['floor'], conditions, silentAfter: 0 });
+      labelled(watch);
+      world.hear('property/8100', { value: 10 }, { device: X });
+      world.run(MINUTE, 10 * S, byOthers);
+      assert.deepEqual(heads(), [`+battery-low ${X}`]);
+      world.wait(25 * HOUR);
+      for (let i = 0; i < 10_000; i++) {
+        world.hear('heartbeat', {}, { gateway: (0xa00000000000 + i).toString(16), device: D });
+      }
+      assert.equal(world.network.gateway(X), undefined);
+      world.hear('heartbeat', {}, { device: X });
+      assert.deepEqual(
+        heads().filter((head) => head.includes('battery-low')),
+        [],
+      );
+    });
+  }
 
   it('takes a device with the label for none after a restart whose store comes after the list', () => {
     const settings = { labels: ['floor'], silentAfter: 0 };
