@@ -45,6 +45,7 @@ describe('a sample flow that watches devices', () => {
     it('tells nothing of a battery that is not known, and nothing twice, not after a deploy either', async () => {
       await deployFresh(LABEL, { taps });
       await trouble.ready('sample-needs-watch');
+      await subscribed();
       for (const value of [null, 'x', {}, 21]) {
         await battery(value);
       }
@@ -55,6 +56,7 @@ describe('a sample flow that watches devices', () => {
       const today = new Date().toLocaleDateString();
       assert.ok(told.includes(` since ${today}`), told);
       await deploySample(trouble.site, LABEL, { taps });
+      await subscribed();
       await battery(4);
       await battery(80);
       assert.match(await line(), /^over: /);
@@ -70,6 +72,7 @@ describe('a sample flow that watches devices', () => {
     it('tells the code of an error when it begins, and none when it is over', async () => {
       await deployFresh(LABEL, { taps });
       await trouble.ready('sample-needs-watch');
+      await subscribed();
       await trouble.report('measurement-error-decoded/temperature', { seq: 1, error: 3 });
       assert.match(await line(), /reports an error \(3\) since/);
       await trouble.report('measurement-decoded/temperature', { seq: 2, value: 21.5 });
