@@ -60,7 +60,7 @@ export interface Watched extends Scheduled, Linked<Watched> {
   /** That brought most of its reports. */
   storedMainGateway: string | undefined;
   storedIntervalMs: number | undefined;
-  /** It was a gateway before the start, and brought reports. */
+  /** It is a gateway that has brought reports, perhaps before the start. */
   hasBrought: boolean;
   /** It was watched before the start, and the only device of its gateway. */
   wasAlone: boolean;
