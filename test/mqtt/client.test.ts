@@ -611,7 +611,8 @@ describe('the MQTT half', () => {
   });
 
   describe('at a broker that refuses', () => {
-    it('tells what of reports is refused, and why', async () => {
+    /** Granted all but `ONE`. */
+    async function createLimited() {
       filters = [ALL, ONE];
       bench.broker.options.refuses = (filter) => filter === ONE;
       const client = create();
@@ -619,6 +620,11 @@ describe('the MQTT half', () => {
       client.updateFilters();
       await reached(client, 'limited');
       await isTold('settled');
+      return client;
+    }
+
+    it('tells what of reports is refused, and why', async () => {
+      const client = await createLimited();
       const { state } = client;
       assert.ok(state.name === 'limited');
       assert.deepEqual([...state.refused.keys()], [ONE]);
@@ -635,13 +641,7 @@ describe('the MQTT half', () => {
     });
 
     it('tells that also while more is asked for', async () => {
-      filters = [ALL, ONE];
-      bench.broker.options.refuses = (filter) => filter === ONE;
-      const client = create();
-      client.attach();
-      client.updateFilters();
-      await reached(client, 'limited');
-      await isTold('settled');
+      const client = await createLimited();
       const [more = ''] = NARROW;
       filters = [ALL, ONE, more];
       bench.broker.options.withhold = ['suback'];

@@ -661,16 +661,21 @@ describe('one connection', () => {
       assert.equal(reasonOf(await lost), 'reason.malformed');
     });
 
-    it('when 64 MB of QoS 2 have come that the broker does not release, and is made again after a long wait', async () => {
-      const connection = await connect();
+    /** 70 MB, of which nothing is released. */
+    function sendUnreleased(): void {
       const payload = Buffer.alloc(1_000_000);
-      const lost = reached('waiting');
       for (let messageId = 1; messageId <= 70; messageId++) {
         broker.connections[0]?.send({
           ...{ cmd: 'publish', qos: 2, dup: false, retain: false },
           ...{ topic: HEARTBEAT, payload, messageId },
         });
       }
+    }
+
+    it('when 64 MB of QoS 2 have come that the broker does not release, and is made again after a long wait', async () => {
+      const connection = await connect();
+      const lost = reached('waiting');
+      sendUnreleased();
       assert.equal(reasonOf(await lost), 'reason.unreleased');
       assert.deepEqual(waits(), ['10']);
       await connection.close();
@@ -685,14 +690,8 @@ describe('one connection', () => {
       await reached('refused', 0);
       await another.close();
       broker.options.intercept = ({ cmd }) => cmd === 'pubrec';
-      const payload = Buffer.alloc(1_000_000);
       const lost = reached('waiting');
-      for (let messageId = 1; messageId <= 70; messageId++) {
-        broker.connections[0]?.send({
-          ...{ cmd: 'publish', qos: 2, dup: false, retain: false },
-          ...{ topic: HEARTBEAT, payload, messageId },
-        });
-      }
+      sendUnreleased();
       // The broker is not heard any more behind what is not kept.
       await broker.until(() => broker.packets('pubrec').length >= 67);
       await passTimeUntil(lost);
