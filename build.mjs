@@ -43,7 +43,8 @@ async function buildRuntime() {
     minifyWhitespace: true,
     // A thrown error shows the line it came from.
     lineLimit: 500,
-    sourcemap: true,
+    // The code does not name the maps: the tarball is without them.
+    sourcemap: 'external',
     sourcesContent: false,
   };
   await Promise.all([
