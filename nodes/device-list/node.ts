@@ -10,7 +10,7 @@ export default function registerDeviceList(RED: NodeAPI): void {
     upgrade,
     ranges: RANGES,
     half: 'rest',
-    createHandler({ config, session, signal, fields, show }) {
+    createHandler({ config, session, signal, fields, show, showReady }) {
       const { pageSize, limit } = config;
       const read = fields(['labels', 'connected', 'model', 'firmware', 'search', 'query'], {
         lists: ['labels'],
@@ -39,6 +39,8 @@ export default function registerDeviceList(RED: NodeAPI): void {
           }
           throw error;
         }
+        // Filters through which nothing comes are no error, and would look like a list that was never asked for.
+        showReady({ style: 'ready', key: 'status.found', values: { count } });
         output.end(complete);
       };
     },

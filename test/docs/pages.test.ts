@@ -45,7 +45,7 @@ function statusTexts(part: object): string[] {
 
 /** Texts that stand for something else: the status of a half (`no service` …) or none at all. */
 const NEVER_SHOWN = new Set(['not configured', 'bad report']);
-const ALL_IS_WELL = new Set(['connected', 'ready', 'working on …', '… devices']);
+const ALL_IS_WELL = new Set(['connected', 'ready', 'working on …', '… devices', 'devices found: …']);
 
 describe('the pages', () => {
   for (const page of PAGES) {

@@ -2322,6 +2322,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     '`… devices` | blue dot | list devices | so many devices were listed so far': {
       'nodes/statuses': 'show "… devices" as a … … at …',
     },
+    '`devices found: …` | green dot | list devices | the last list held so many devices; 0: none gets through the filters':
+      {
+        'nodes/statuses': 'show "devices found: …" as a … … at …',
+      },
     '`connecting` | yellow ring | all | connecting to the broker or subscribing there, or logging in to the service':
       {
         'nodes/statuses': 'show "connecting" as a … … at …',

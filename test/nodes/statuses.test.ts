@@ -160,6 +160,12 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
     return flow;
   },
 
+  async 'devices found: …'({ run, send }) {
+    const flow = await run();
+    send(flow, ['list devices']);
+    return flow;
+  },
+
   async connecting({ portal, run, send }) {
     portal.login = hang;
     const flow = await run();
@@ -532,17 +538,18 @@ describeNodes('the statuses', (start) => {
     answerAll(broker, ({ id }) => ({ id, value: '03040100' }));
     send(flow, WITH_INPUT);
     await allShow(flow, GATEWAY_NODES, 'connected');
-    await allShow(flow, REST_NODES, 'ready');
+    await allShow(flow, ['rename', 'label', 'service request'], 'ready');
+    await allShow(flow, ['list devices'], 'devices found: 1');
   });
 
-  it('have one word for what is fine, before a message and after it', async () => {
+  it('have one word for what is fine, before a message and after it, where that brings no number', async () => {
     const flow = await run();
     await allShow(flow, GATEWAY_NODES, 'connected');
     broker.publish(reportTopic('heartbeat'), heartbeat(1));
     await allShow(flow, ['device watch'], '0 of 1 need somebody');
     answerAll(broker, ({ id }) => ({ id, value: '03040100' }));
     send(flow, WITH_INPUT);
-    for (const name of WITH_INPUT) {
+    for (const name of WITH_INPUT.filter((name) => name !== 'list devices')) {
       await flow.statuses(name).next(({ fill }) => fill === 'blue');
       await flow.statuses(name).next(({ fill }) => fill === 'green');
       const fine = flow.statuses(name).all.filter(({ fill }) => fill === 'green');
