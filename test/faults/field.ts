@@ -7,6 +7,8 @@ export const GATEWAY = 'c0141f68fc3d';
 const DEVICES = 16;
 /** A gateway waits when so many reports are not acknowledged; without it a broker that is busy storing them would drown. */
 const MAX_UNACKNOWLEDGED = 1_000;
+/** With QoS 2: a Mosquitto 2.0.11 acknowledges what comes beyond its `max_inflight_messages`, and loses some of it. */
+export const MAX_UNACKNOWLEDGED_QOS_2 = 100;
 const PUMP_INTERVAL_MS = 20;
 const RESPONSE_DELAY_MS = 30;
 
@@ -106,7 +108,8 @@ export class Field {
     const now = performance.now();
     this.#credit += (this.#rate * (now - this.#last)) / 1000;
     this.#last = now;
-    const room = Math.max(0, MAX_UNACKNOWLEDGED - this.#unacknowledged.size);
+    const most = this.#qos === 2 ? MAX_UNACKNOWLEDGED_QOS_2 : MAX_UNACKNOWLEDGED;
+    const room = Math.max(0, most - this.#unacknowledged.size);
     this.#credit = Math.min(this.#credit, room);
     for (; this.#credit >= 1; this.#credit--) {
       this.#publish(this.sent++);

@@ -9,7 +9,7 @@ import { isReady } from '../e2e/site.ts';
 import { DURABLE, type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { findRabbitMq, startRabbitMq } from '../rabbitmq.ts';
 import { requirePrograms } from '../requirements.ts';
-import { everyKind, type Field, openField } from './field.ts';
+import { everyKind, type Field, MAX_UNACKNOWLEDGED_QOS_2, openField } from './field.ts';
 import { isLong, kills, record } from './table.ts';
 import { type Stored, TwoStores } from './two-stores.ts';
 
@@ -57,7 +57,7 @@ const BROKERS: Record<string, Subject> = {
   },
   'Mosquitto, QoS 2 over MQTT 5': {
     program: 'mosquitto',
-    start: () => startMosquitto([...DURABLE, 'max_inflight_messages 100']),
+    start: () => startMosquitto([...DURABLE, `max_inflight_messages ${MAX_UNACKNOWLEDGED_QOS_2}`]),
     kills: kills(2, 250),
     qos: 2,
     settings: { reportQos: 2, protocolVersion: 5 },
