@@ -15,6 +15,7 @@ import type {
   WatchSettings,
 } from './watch-context.ts';
 import { WatchJudge } from './watch-judge.ts';
+import { WatchKinds } from './watch-kinds.ts';
 import { WatchMembers } from './watch-members.ts';
 import { WatchScope } from './watch-scope.ts';
 import {
@@ -24,7 +25,6 @@ import {
   newWatched,
   noteInterval,
   type StoredWatched,
-  setKind,
   type Watched,
   type WatchedChecker,
 } from './watched.ts';
@@ -37,6 +37,7 @@ export class DeviceWatch implements WatchedChecker {
   readonly #settings: WatchSettings;
   readonly #listener: WatchListener;
   readonly #scope: WatchScope;
+  readonly #kinds: WatchKinds;
   readonly #alarms: WatchAlarms;
   readonly #members: WatchMembers;
   readonly #judge: WatchJudge;
@@ -52,6 +53,7 @@ export class DeviceWatch implements WatchedChecker {
     this.#settings = settings;
     this.#listener = listener;
     this.#scope = new WatchScope(settings);
+    this.#kinds = new WatchKinds(context.network, this.#scope);
     this.#followed = new FollowedGateways(context.network, this.#scope, listener);
     this.#alarms = new WatchAlarms(context, listener, this.#scope);
     this.#alarms.wait();
@@ -93,7 +95,7 @@ export class DeviceWatch implements WatchedChecker {
         this.#scope.watchesGateways ? undefined : this.#context.gateways.intervalOf(id),
       isMissed: (entry) => this.#judge.isMissed(entry),
       silentMs: (entry) => this.#judge.silentMs(entry),
-      hasBrought: (entry) => this.#hasBrought(entry),
+      hasBrought: (entry) => this.#kinds.hasBrought(entry),
       isAlone: (entry) => this.#judge.isAlone(entry),
     };
   }
@@ -146,10 +148,9 @@ export class DeviceWatch implements WatchedChecker {
     }
     for (const before of this.#members.takeBack((one) => this.#scope.isChosen(one))) {
       const entry = this.entries.get(before.id);
-      if (entry === undefined && !this.#isGuess(before)) {
+      if (entry === undefined && !this.#kinds.isGuess(before)) {
         this.#resume(before, false);
-      } else if (entry?.kind === 'device' && this.#hasBrought(before)) {
-        // Others have heard its radio meanwhile.
+      } else if (entry && this.#kinds.isGatewayAgain(entry, before)) {
         this.#resume(before, false);
         this.check(entry);
       }
@@ -288,7 +289,7 @@ export class DeviceWatch implements WatchedChecker {
   restore(
     id: string,
     kind: Presence['kind'],
-    { isExpected, alarms, ...known }: StoredWatched,
+    { alarms, ...known }: StoredWatched,
     silentMs: number,
   ): boolean {
     const entry = this.#members.find(id, kind);
@@ -296,13 +297,7 @@ export class DeviceWatch implements WatchedChecker {
       this.#alarms.tellEnds({ ...newWatched(id, kind, this, 0), ...known, alarms });
       return false;
     }
-    if (this.#isGuess(entry)) {
-      // A list that came before the store says nothing of that.
-      entry.kind = kind;
-    }
-    setKind(entry, kind);
-    Object.assign(entry, known);
-    entry.isExpected ||= isExpected;
+    this.#kinds.restore(entry, kind, known);
     entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs));
     if (entry.isExpected) {
       this.#members.keep(entry);
@@ -325,7 +320,7 @@ export class DeviceWatch implements WatchedChecker {
       return;
     }
     goOn(entry, before);
-    this.#recallState(entry);
+    this.#kinds.recallState(entry);
     entry.since = goesOn || before.alarms.some(isOfSilence) ? before.since : this.#context.now();
     if (entry.isKnown || entry.isExpected) {
       this.#members.keep(entry);
@@ -347,7 +342,7 @@ export class DeviceWatch implements WatchedChecker {
     if (entry === undefined && this.#scope.passes(device.id, gateway.id)) {
       entry = this.#members.need(gateway.id, 'gateway');
     }
-    this.#becomesGateway(entry);
+    this.#kinds.brings(entry);
     if (entry?.kind !== 'gateway') {
       return;
     }
@@ -366,33 +361,16 @@ export class DeviceWatch implements WatchedChecker {
 
   /** What was told of it as of a device ends. */
   #judgeGateway(entry: Watched): void {
-    const isNew = this.#becomesGateway(entry);
-    this.#recallState(entry);
+    const isNew = this.#kinds.brings(entry);
+    this.#kinds.recallState(entry);
     if (isNew) {
       this.#judge.judge(entry, undefined);
     }
   }
 
-  /** It may have brought reports before it was watched as a gateway. */
-  #recallState(entry: Watched): void {
-    if (entry.kind === 'gateway') {
-      entry.gatewayState ??= this.#context.network.gateway(entry.id);
-      entry.hasBrought ||= entry.gatewayState !== undefined;
-    }
-  }
-
-  /** It brings reports; another gateway may have heard it as a device before. */
-  #becomesGateway(entry: Watched | undefined): entry is Watched {
-    if (entry?.kind !== 'device' || !this.#scope.isOwnGateway(entry.id)) {
-      return false;
-    }
-    entry.kind = 'gateway';
-    return true;
-  }
-
   #entryOf(id: string): Watched | undefined {
     const entry = this.entries.get(id);
-    if (entry === undefined || !this.#isGuess(entry)) {
+    if (entry === undefined || !this.#kinds.isGuess(entry)) {
       return entry;
     }
     this.#members.remove(entry);
@@ -401,30 +379,18 @@ export class DeviceWatch implements WatchedChecker {
     return undefined;
   }
 
-  /** A device may carry the label, too: what is heard only through others is none. */
-  #isGuess(entry: Readonly<Watched>): boolean {
-    return this.#scope.isGuess(entry) && !this.#hasBrought(entry);
-  }
-
-  /** It is a gateway, also where its line is down and others hear it. */
-  #hasBrought({ id, kind, gatewayState, hasBrought }: Readonly<Watched>): boolean {
-    const isKnown = gatewayState !== undefined || this.#context.network.gateway(id) !== undefined;
-    return kind === 'gateway' && (hasBrought || isKnown);
-  }
-
   #addHeard(device: Readonly<DeviceState>, { id }: Readonly<GatewayState>): Watched | undefined {
     if (!this.#scope.passes(device.id, id)) {
       return undefined;
     }
-    const isGateway = this.#context.network.gateway(device.id) !== undefined;
-    const kind = isGateway && this.#scope.isOwnGateway(device.id) ? 'gateway' : 'device';
+    const kind = this.#kinds.kindOf(device.id);
     // One that is listed was forgotten before.
     if (this.#scope.isListed(device.id)) {
       this.#members.expect(device.id, kind);
     }
     const added = this.#members.need(device.id, kind);
     if (added) {
-      this.#recallState(added);
+      this.#kinds.recallState(added);
     }
     return added;
   }

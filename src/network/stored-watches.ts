@@ -154,7 +154,7 @@ function toStored(entry: Watched, watch: KeptWatch, untold: FirstChanges | undef
     ...(gatewayInterval !== undefined && { gatewayInterval: Math.round(gatewayInterval) }),
     ...(gateway !== undefined && watch.isAlone(entry) && { alone: true }),
     ...(interval !== undefined && { interval: Math.round(interval) }),
-    ...(interval === undefined && watch.hasBrought(entry) && { brought: true }),
+    ...(watch.hasBrought(entry) && { brought: true }),
     ...(silent > 0 && { silent }),
     ...(isPassingBy(entry) && { passing: true }),
     ...(active.length > 0 && { active }),
@@ -230,7 +230,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
     const wasAlone = alone === true;
-    const hasBrought = kind === 'gateway' && (brought === true || storedIntervalMs !== undefined);
+    const hasBrought = kind === 'gateway' && brought === true;
     // An address that was used for an update only is not heard again.
     const isOfUpdate = storedIntervalMs === undefined && alarms.some(({ condition }) => condition === 'dfu');
     const isExpected = passing !== true && !isOfUpdate;

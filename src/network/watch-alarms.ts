@@ -249,7 +249,8 @@ export function showsEnd(
     case 'battery-low':
       return battery !== undefined;
     case 'weak-signal':
-      return signal !== undefined;
+      // Nobody hears a gateway: it was told of it as of a device.
+      return kind === 'gateway' || signal !== undefined;
     case 'dfu':
       return isDfu === false;
     case 'error':

@@ -289,7 +289,8 @@ export class WatchJudge {
       return { ...presenceOfGateway(network, catalogue, gatewayState, this.#settings), ...own };
     }
     if (state) {
-      return { ...presenceOfDevice(network, catalogue, state, this.#settings), ...own };
+      const { signal, ...heard } = presenceOfDevice(network, catalogue, state, this.#settings);
+      return { ...heard, signal: kind === 'gateway' ? undefined : signal, ...own };
     }
     return { ...own, error: undefined, battery: undefined, signal: undefined };
   }

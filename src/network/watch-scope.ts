@@ -61,7 +61,7 @@ export class WatchScope {
   }
 
   /** It is a gateway for its label, perhaps one of before, and not for a list. */
-  isGuess({ id, kind }: Readonly<Watched>): boolean {
+  isGuess({ id, kind }: Pick<Watched, 'id' | 'kind'>): boolean {
     return kind === 'gateway' && !this.#devices.has(id) && !this.#gateways.has(id);
   }
 

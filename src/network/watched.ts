@@ -156,23 +156,32 @@ export function newWatched(
   };
 }
 
-/** One that is on the list of devices may be known as a gateway from before. */
-export function setKind(entry: Watched, kind: Presence['kind']): void {
-  entry.kind = kind === 'gateway' ? kind : entry.kind;
+/** How often it was heard before, as what it was, says nothing of how often it will be. */
+export function becomes(entry: Watched, kind: Presence['kind']): void {
+  if (entry.kind !== kind) {
+    entry.kind = kind;
+    entry.storedIntervalMs = undefined;
+    entry.leastStoredMs = 0;
+  }
 }
 
 /** What another watch knew of it goes on, but for its conditions and since when its silence counts. */
 export function goOn(entry: Watched, before: Readonly<Watched>): void {
+  if (before.kind === 'gateway') {
+    // One that is on the list of devices, too, or that others have heard meanwhile.
+    becomes(entry, 'gateway');
+  }
+  if (entry.kind === before.kind) {
+    entry.storedIntervalMs = before.storedIntervalMs;
+    entry.leastStoredMs = before.leastStoredMs;
+  }
   // One by one: many go on at once, and a list of names takes several times as long.
-  setKind(entry, before.kind);
-  entry.state = before.state;
-  entry.gatewayState = before.gatewayState;
+  entry.state ??= before.state;
+  entry.gatewayState ??= before.gatewayState;
   entry.storedGateway = before.storedGateway;
   entry.storedMainGateway = before.storedMainGateway;
-  entry.storedIntervalMs = before.storedIntervalMs;
   entry.hasBrought ||= before.hasBrought;
-  entry.leastStoredMs = before.leastStoredMs;
-  entry.chosenBy = before.chosenBy;
+  entry.chosenBy ??= before.chosenBy;
   entry.hearings = before.hearings;
   entry.isKnown = before.isKnown;
   entry.isExpected ||= before.isExpected;

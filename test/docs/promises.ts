@@ -2335,7 +2335,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'rest/stopped': 'is … again, as it was before',
         'nodes/statuses': 'show "waiting: …" as a … … at …',
       },
-    '`waiting for labels` | yellow ring | report in, device watch | no device list yet; reports are held, and nothing is watched':
+    '`waiting for labels` | yellow ring | report in, device watch | no device list yet; reports are held, and nothing is watched but what is listed or was known before the start':
       {
         'nodes/statuses': 'show "waiting for labels" as a … … at …',
       },

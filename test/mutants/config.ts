@@ -41,6 +41,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/network/device-watch.ts': [
     'test/network/device-watch.test.ts',
     'test/network/watch-deploys.test.ts',
+    'test/network/watch-kinds.test.ts',
     'test/network/watch-labelled.test.ts',
     'test/network/watch-moved.test.ts',
     'test/network/watch-turns.test.ts',
@@ -63,6 +64,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
     'test/network/watch-labelled.test.ts',
     'test/network/watch-turns.test.ts',
   ],
+  'src/network/watch-kinds.ts': ['test/network/watch-kinds.test.ts', 'test/network/watch-labelled.test.ts'],
   'src/network/watch-scope.ts': ['test/network/watch-scope.test.ts', 'test/network/watch-labelled.test.ts'],
   'src/protocol/catalogue.ts': ['test/docs/protocol.test.ts', 'test/protocol/identifiers.test.ts'],
   'src/protocol/redaction.ts': ['test/protocol/redaction.test.ts', 'test/protocol/operations.test.ts'],

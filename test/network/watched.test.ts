@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { NetworkState } from '../../src/network/network-state.ts';
 import {
   type Alarm,
+  becomes,
   gatewayOf,
   goOn,
   intervalOf,
@@ -12,7 +13,6 @@ import {
   limitOf,
   newWatched,
   noteInterval,
-  setKind,
   stopWaiting,
   type Watched,
   waitFor,
@@ -66,13 +66,37 @@ describe('one that is watched', () => {
     assert.equal(entry.hasBrought, true, 'as the store says');
   });
 
-  it('becomes a gateway, and never a device again', () => {
-    const entry = watched();
-    setKind(entry, 'device');
-    assert.equal(entry.kind, 'device');
-    setKind(entry, 'gateway');
-    setKind(entry, 'device');
-    assert.equal(entry.kind, 'gateway');
+  it('becomes a gateway, of which is not known how often it comes as one', () => {
+    const known = { storedIntervalMs: MINUTE, leastStoredMs: S };
+    const entry = watched(known);
+    becomes(entry, 'device');
+    assert.deepEqual(entry, { ...watched(known), watch: entry.watch });
+    becomes(entry, 'gateway');
+    const anew = { kind: 'gateway', storedIntervalMs: undefined, leastStoredMs: 0 } as const;
+    assert.deepEqual(entry, { ...watched(anew), watch: entry.watch });
+  });
+
+  it('goes on with what was known of it before another one heard it as a device, but for what it says now', () => {
+    run('heartbeat', 2, S);
+    const now = network.device(D) as NonNullable<Watched['state']>;
+    const before = {
+      kind: 'gateway',
+      state: { ...now, heardAt: 1 },
+      chosenBy: G,
+      storedIntervalMs: S,
+    } as const;
+    const entry = watched({ state: now, chosenBy: G2, storedIntervalMs: MINUTE });
+    goOn(entry, watched({ ...before, leastStoredMs: 7 }));
+    const { kind, state, chosenBy, storedIntervalMs, leastStoredMs } = entry;
+    assert.deepEqual([kind, chosenBy, storedIntervalMs, leastStoredMs], ['gateway', G2, S, 7]);
+    assert.equal(state, now);
+    const gateway = watched({ kind: 'gateway', storedIntervalMs: MINUTE, leastStoredMs: 7 });
+    goOn(gateway, watched({ storedIntervalMs: S, leastStoredMs: 8 }));
+    assert.deepEqual(
+      [gateway.storedIntervalMs, gateway.leastStoredMs],
+      [MINUTE, 7],
+      'a device says nothing of that',
+    );
   });
 
   it('is stored anew when its interval is much longer than the shortest since it was stored', () => {
