@@ -42,10 +42,10 @@ describe('one that is watched', () => {
   const heard = (more: Partial<Watched> = {}) => watched({ state: network.device(D), ...more });
 
   it('is nobody of whom anything is known at first', () => {
-    const { since, isExpected, hasBrought, wasAlone, isKnown, hearings, alarms, waitsFor } = watched();
+    const { since, place, isExpected, hasBrought, wasAlone, isKnown, hearings, alarms, waitsFor } = watched();
     assert.deepEqual(
-      [since, isExpected, hasBrought, wasAlone, isKnown, hearings, alarms, waitsFor],
-      [100, false, false, false, false, 0, [], []],
+      [since, place, isExpected, hasBrought, wasAlone, isKnown, hearings, alarms, waitsFor],
+      [100, -1, false, false, false, false, 0, [], []],
     );
     assert.deepEqual([gatewayOf(watched()), intervalOf(watched())], [undefined, undefined]);
   });
@@ -90,6 +90,9 @@ describe('one that is watched', () => {
     const { kind, state, chosenBy, storedIntervalMs, leastStoredMs } = entry;
     assert.deepEqual([kind, chosenBy, storedIntervalMs, leastStoredMs], ['gateway', G2, S, 7]);
     assert.equal(state, now);
+    const device = watched();
+    goOn(device, watched());
+    assert.equal(device.kind, 'device');
     const gateway = watched({ kind: 'gateway', storedIntervalMs: MINUTE, leastStoredMs: 7 });
     goOn(gateway, watched({ storedIntervalMs: S, leastStoredMs: 8 }));
     assert.deepEqual(

@@ -417,7 +417,7 @@ describe('reports of gateways with a label', () => {
     const held = many.takeBuffered();
     assert.deepEqual([held.length, held[0]?.topic], [1_000, '200']);
     for (let n = 0; n < 20; n++) {
-      large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024 - 10));
+      large.report({ ...report }, `${n}`, Buffer.alloc(1024 * 1024 - `${n}`.length));
     }
     assert.equal(large.takeBuffered().length, 16);
     for (let n = 0; n < 600; n++) {

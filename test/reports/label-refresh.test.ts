@@ -207,6 +207,18 @@ describe('refresh of labels', () => {
     assert.equal(lists.fetched.length - before, 4);
   });
 
+  it('comes when the list is due that another node has read, also where that node is gone', async () => {
+    open();
+    await pass(3_000);
+    open();
+    await pass(0);
+    gates.shift()?.close();
+    await pass(REFRESH - 3_001);
+    assert.deepEqual(lists.fetched, [0]);
+    await pass(1);
+    assert.deepEqual(lists.fetched, [0, REFRESH]);
+  });
+
   it('comes 30 seconds after one that failed, and the last known labels hold until then', async () => {
     const collector = new Collector();
     const gate = open(REFRESH, collector);

@@ -434,6 +434,16 @@ describe('the way of reports', () => {
       assert.deepEqual([come(1, true), come(1, true), got], ['kept', 'kept', [1]]);
     });
 
+    it('is none for a copy whose first is known again, though both had come before', () => {
+      confirming({ gateways: [G] });
+      const { got } = add({ kinds: ['heartbeat'] });
+      settle();
+      come(1);
+      come(1);
+      reports.connected('broker', true);
+      assert.deepEqual([come(1, true), come(1), got], ['kept', 'kept', [1]]);
+    });
+
     it('is settled by what comes, as soon as the broker has sent what it had', () => {
       const ids = confirming({ gateways: [G] });
       const kind = add({ kinds: ['heartbeat'] });
