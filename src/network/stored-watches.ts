@@ -230,7 +230,7 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     }
     const wasSilentMs = isPositive(silentMs) ? Math.min(silentMs, MAX_SILENT_MS) : 0;
     const wasAlone = alone === true;
-    const hasBrought = kind === 'gateway' && brought === true;
+    const hasBrought = brought === true;
     // An address that was used for an update only is not heard again.
     const isOfUpdate = storedIntervalMs === undefined && alarms.some(({ condition }) => condition === 'dfu');
     const isExpected = passing !== true && !isOfUpdate;

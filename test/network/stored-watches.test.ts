@@ -66,6 +66,18 @@ describe('what a store holds of watches', () => {
     assert.deepEqual(told, [`+silent ${D}`]);
   });
 
+  it('is of a gateway not who hears its radio', () => {
+    const X = 'c0141f68fc99';
+    open({});
+    world.run(MINUTE, 10_000, [{ device: X }, { gateway: X, device: X }]);
+    const { n: rows } = copy() as { n: { id: string }[] };
+    const known = { kind: 'gateway', interval: 10_000, brought: true, silent: 10_000 };
+    assert.deepEqual(
+      rows.find((row) => row.id === X),
+      { id: X, ...known },
+    );
+  });
+
   it('is also what only a gateway outside of the watch brings since its own was forgotten', () => {
     const settings: Partial<WatchSettings> = {
       gateways: [G],

@@ -269,6 +269,11 @@ describe('whom a watch looks after', () => {
       assert.equal(scope.mainGatewayOf(entryOf()), G2);
     });
 
+    it('that brings most of them, also where another one was first', () => {
+      hear(G2, ...Array.from({ length: 30 }, () => G), G2);
+      assert.equal(scopeOf({ gateways: [G, G2] }).mainGatewayOf(entryOf()), G);
+    });
+
     it('that has brought most of them before the start, where none of the watch has since', () => {
       const scope = scopeOf({ gateways: [G] });
       const entry = () => entryOf(D, { storedMainGateway: G2 });
