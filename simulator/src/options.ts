@@ -220,7 +220,10 @@ const isBrokerAddress = (text: string): boolean =>
 
 /** A login or a query may be secret, and where it ends in what is no address nobody can tell. */
 const withoutSecrets = (text: string): string =>
-  /[?@%]/.test(text) ? text.replace(/^([a-z][\w+.-]*:\/\/)?.*$/is, '$1…') : text;
+  MAYBE_HOST.test(text) ? text : text.replace(/^([a-z][\w+.-]*:\/\/)?.*$/is, '$1…');
+
+/** Nothing but a host, a port and a path. */
+const MAYBE_HOST = /^([a-z][\w+.-]*:\/\/)?[\w.-]*(:\d*)?(\/[\w./-]*)?$/i;
 
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 

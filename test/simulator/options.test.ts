@@ -72,6 +72,7 @@ describe('the service in a box with an option that cannot be', () => {
       ['me:secret\nline@localhost', '…'],
       ['mqtt//me:secret%40localhost', '…'],
       ['foo://localhost/?password=secret', 'foo://…'],
+      ['mqtt://admin:secret', 'mqtt://…'],
       ['foo:localhost?password=sec@ret', '…'],
     ]) {
       await assert.rejects(startService({ brokerUrl }), { cause: { field: 'brokerUrl', value } });
