@@ -54,12 +54,8 @@ export class Actions implements DetailsPart {
     heading.attr({ role: 'heading', 'aria-level': 3 });
     this.#property.attr('aria-label', say('property')).on('change', () => this.#shape());
     const rename = button('rename', () => void this.#doRename());
-    this.#name.on('keydown', ({ key, originalEvent }) => {
-      const { isComposing, repeat } = originalEvent as KeyboardEvent;
-      if (key === 'Enter' && !isComposing && !repeat) {
-        rename.trigger('click');
-      }
-    });
+    onEnter(this.#name, rename);
+    onEnter(this.#value, this.#write);
     this.#listed.append(
       element('div', 'mt-gateway-side-do').append(this.#name, rename),
       this.#labels.element,
@@ -164,6 +160,8 @@ export class Actions implements DetailsPart {
     const read = this.#field?.read(currentCatalogue(this.#chosen?.service)) ?? { value: null };
     if ('problem' in read) {
       this.#say(read.problem, true);
+      const said = this.#result.children();
+      this.#field?.element.one('input', () => said.remove());
       return;
     }
     const message = { ...this.#target(), payload: read.value };
@@ -315,6 +313,16 @@ export class Actions implements DetailsPart {
   #reveal(): void {
     this.#result[0]?.firstElementChild?.scrollIntoView({ block: 'nearest' });
   }
+}
+
+/** Not in a field of several lines, and not again while the key is held. */
+function onEnter(field: JQuery, done: JQuery): void {
+  field.on('keydown', ({ key, target, originalEvent }) => {
+    const { isComposing, repeat } = originalEvent as KeyboardEvent;
+    if (key === 'Enter' && !isComposing && !repeat && !$(target).is('textarea')) {
+      done.trigger('click');
+    }
+  });
 }
 
 /** Every device has it. */

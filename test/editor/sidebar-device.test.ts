@@ -277,6 +277,24 @@ describe('a device in the sidebar', function () {
     await result('Done');
   });
 
+  it('writes on Enter, once while it is held, and says no more what was wrong when another value is typed', async () => {
+    service.forgetCalls();
+    const input = details().locator('.mt-gateway-side-input input');
+    await choose('tx-power');
+    await input.fill('4000');
+    await input.press('Enter');
+    await result('Does not fit');
+    await input.fill('-8');
+    await details().getByText('Does not fit').waitFor({ state: 'detached' });
+    await input.focus();
+    for (let repeat = 0; repeat < 3; repeat++) {
+      await editor.page.keyboard.down('Enter');
+    }
+    await editor.page.keyboard.up('Enter');
+    await result('Done');
+    assert.equal(written().length, 1);
+  });
+
   it('writes no choice and no structure that nobody has given', async () => {
     service.forgetCalls();
     for (const property of ['alarm-2', 'device-mode', 'accelerometer-configuration']) {
