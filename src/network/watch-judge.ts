@@ -3,7 +3,7 @@ import { CONDITIONS, CONDITIONS_TOLD, type Condition, type Presence } from '../p
 import type { ReportTopic } from '../protocol/reports/index.ts';
 import { NO_ERRORS } from './device-errors.ts';
 import { mostUsed } from './links.ts';
-import { ASSUMED_PERIOD_MS, presenceOfDevice, presenceOfGateway } from './presence.ts';
+import { ASSUMED_PERIOD_MS, presenceOfDevice } from './presence.ts';
 import {
   deviceSilence,
   gatewaySilence,
@@ -276,7 +276,6 @@ export class WatchJudge {
   #presenceOf(entry: Watched, silence: Silence, at: Readonly<ReportTopic> | undefined): Presence {
     const { network, catalogue } = this.#context;
     const { id, kind, state } = entry;
-    const gatewayState = entry.gatewayState ?? (kind === 'gateway' ? network.gateway(id) : undefined);
     // Once it is silent only a report ends that, whatever becomes of its gateways.
     const unheardMs = entry.alarms.some(isOfSilence) ? silence.unheardMs : silence.silentMs;
     const own = {
@@ -285,14 +284,14 @@ export class WatchJudge {
       intervalMs: intervalOf(entry),
       isDfu: this.#isDfu(entry, unheardMs, at),
     };
-    if (gatewayState) {
-      return { ...presenceOfGateway(network, catalogue, gatewayState, this.#settings), ...own };
+    // A gateway may have told of itself before it was watched.
+    const heard = state ?? (kind === 'gateway' ? network.device(id) : undefined);
+    if (heard === undefined) {
+      return { ...own, error: undefined, battery: undefined, signal: undefined };
     }
-    if (state) {
-      const { signal, ...heard } = presenceOfDevice(network, catalogue, state, this.#settings);
-      return { ...heard, signal: kind === 'gateway' ? undefined : signal, ...own };
-    }
-    return { ...own, error: undefined, battery: undefined, signal: undefined };
+    const { signal, ...known } = presenceOfDevice(network, catalogue, heard, this.#settings);
+    // Nobody hears a gateway: it is connected to the broker.
+    return { ...known, signal: kind === 'gateway' ? undefined : signal, ...own };
   }
 
   /** It begins with a report and with nothing else. @returns undefined: nobody knows */
