@@ -1,7 +1,12 @@
 // What a watch knows of an address whose kind changes: a gateway that others hear, or what was listed as one by mistake.
 import assert from 'node:assert/strict';
 import type { OpenWatch } from '../../src/network/device-watches.ts';
+import { NetworkState } from '../../src/network/network-state.ts';
 import type { WatchSettings } from '../../src/network/watch-context.ts';
+import { WatchKinds } from '../../src/network/watch-kinds.ts';
+import { WatchScope } from '../../src/network/watch-scope.ts';
+import { newWatched, type StoredWatched, type Watched } from '../../src/network/watched.ts';
+import { type Report, readReportTopic } from '../../src/protocol/reports/index.ts';
 import { ALL, deviceAt, G, HOUR, MINUTE, S, SETTINGS, World } from './watched-world.ts';
 
 const X = 'c0141f68fc99';
@@ -194,5 +199,128 @@ describe('a watch of what becomes a gateway', () => {
       watch.active().map(({ condition, gateway }) => [condition, gateway]),
       [['battery-low', G]],
     );
+  });
+});
+
+describe('which of what is watched are gateways', () => {
+  let network: NetworkState;
+  let scope: WatchScope;
+  let kinds: WatchKinds;
+
+  const begin = (settings: Partial<WatchSettings> = { labels: ['floor'] }) => {
+    network = new NetworkState({ now: () => 1_000 });
+    network.setListening(true, false);
+    scope = new WatchScope({ ...SETTINGS, ...settings });
+    scope.setLabelled(new Set([G, X]));
+    kinds = new WatchKinds(network, scope);
+  };
+  beforeEach(() => begin());
+
+  const D = deviceAt(1);
+  const hear = (gateway: string, device: string) =>
+    network.record(readReportTopic('t', gateway, device, 'heartbeat'), 1_000, { time: 't' } as Report);
+  const entryOf = (more: Partial<Watched> = {}, id = X): Watched =>
+    Object.assign(newWatched(id, 'gateway', { check() {} }, 0), more);
+
+  it('are those that have brought reports, before the start or since, whoever watches them', () => {
+    const asked = (entry: Watched) => [kinds.hasBrought(entry), kinds.isGuess(entry)];
+    assert.deepEqual(asked(entryOf()), [false, true]);
+    assert.deepEqual(asked(entryOf({ hasBrought: true })), [true, false]);
+    hear(X, D);
+    assert.deepEqual(asked(entryOf()), [true, false]);
+    const gatewayState = network.gateway(X);
+    assert.deepEqual(
+      asked(entryOf({ kind: 'device', gatewayState })),
+      [false, false],
+      'it is watched as a device',
+    );
+    begin();
+    assert.deepEqual(asked(entryOf({ gatewayState })), [true, false], 'the network has forgotten it');
+    begin({ labels: ['floor'], gateways: [X] });
+    assert.deepEqual(asked(entryOf()), [false, false], 'it is listed');
+  });
+
+  it('are devices when they bring reports, where their label or a list says so, but for others', () => {
+    const device = entryOf({ kind: 'device', storedIntervalMs: S });
+    assert.deepEqual(
+      [kinds.brings(device), device.kind, device.storedIntervalMs],
+      [true, 'gateway', undefined],
+    );
+    assert.deepEqual([kinds.brings(device), kinds.brings(undefined)], [false, false]);
+    const other = entryOf({ kind: 'device' }, D);
+    assert.deepEqual([kinds.brings(other), other.kind], [false, 'device']);
+    assert.equal(kinds.kindOf(X), 'device');
+    hear(X, D);
+    hear(D, X);
+    assert.deepEqual([kinds.kindOf(X), kinds.kindOf(D)], ['gateway', 'device']);
+  });
+
+  it('know what they have brought before they were watched', () => {
+    hear(X, D);
+    const [gateway, device] = [entryOf(), entryOf({ kind: 'device' })];
+    for (const entry of [gateway, device]) {
+      kinds.recallState(entry);
+    }
+    assert.deepEqual([gateway.gatewayState, gateway.hasBrought], [network.gateway(X), true]);
+    assert.deepEqual([device.gatewayState, device.hasBrought], [undefined, false]);
+    const unheard = entryOf({}, G);
+    kinds.recallState(unheard);
+    assert.equal(unheard.hasBrought, false);
+  });
+
+  it('are also those that others have heard as devices meanwhile, but for what was a guess', () => {
+    const [gateway, device] = [entryOf({ hasBrought: true }), entryOf({ kind: 'device' })];
+    const again = (entry: Watched, before: Watched) => kinds.isGatewayAgain(entry, before);
+    assert.deepEqual([again(device, gateway), again(gateway, gateway)], [true, false]);
+    assert.deepEqual([again(device, device), again(device, entryOf())], [false, false]);
+  });
+
+  describe('by what a store has of them', () => {
+    const stored = (more: Partial<StoredWatched> = {}): Omit<StoredWatched, 'alarms'> => ({
+      ...{ chosenBy: undefined, storedGateway: undefined, storedMainGateway: undefined },
+      ...{ storedIntervalMs: MINUTE, hasBrought: false, wasAlone: false, isExpected: false, ...more },
+    });
+    const restored = (entry: Watched, kind: Watched['kind'], more: Partial<StoredWatched> = {}) => {
+      kinds.restore(entry, kind, stored(more));
+      return [entry.kind, entry.storedIntervalMs, entry.hasBrought, entry.isExpected];
+    };
+    const asDevice = () => {
+      hear(G, X);
+      return entryOf({ kind: 'device', state: network.device(X) });
+    };
+
+    it('are what they were, where nothing was heard of them', () => {
+      assert.deepEqual(restored(entryOf({ isExpected: true }), 'device'), ['device', MINUTE, false, true]);
+      assert.deepEqual(restored(entryOf(), 'gateway', { isExpected: true }), [
+        'gateway',
+        MINUTE,
+        false,
+        true,
+      ]);
+      const listed = entryOf({ kind: 'device' });
+      assert.deepEqual(restored(listed, 'gateway'), ['gateway', MINUTE, false, false]);
+      assert.deepEqual(restored(entryOf({ kind: 'device' }), 'device'), ['device', MINUTE, false, false]);
+    });
+
+    it('are gateways where they have brought something, whatever has heard them', () => {
+      assert.deepEqual(restored(asDevice(), 'gateway', { hasBrought: true }), [
+        'gateway',
+        MINUTE,
+        true,
+        false,
+      ]);
+      const heard = entryOf({ hasBrought: true });
+      assert.deepEqual(
+        restored(heard, 'device'),
+        ['gateway', undefined, true, false],
+        'it has brought since',
+      );
+      begin({ gateways: [X] });
+      assert.deepEqual(restored(asDevice(), 'gateway'), ['gateway', MINUTE, false, false], 'it is listed');
+    });
+
+    it('are none where that was a guess, and others hear them', () => {
+      assert.deepEqual(restored(asDevice(), 'gateway'), ['device', undefined, false, false]);
+    });
   });
 });
