@@ -159,6 +159,8 @@ export class DeviceWatch implements WatchedChecker {
       const { network } = this.#context;
       // One that had a label before may have been forgotten.
       for (const id of added.filter((one) => this.#scope.isOwnGateway(one) && network.mayBeGateway(one))) {
+        // With its label it is asked for again, although it was taken away.
+        this.#scope.heardGateway(id);
         this.#members.expect(id, 'gateway');
         const entry = this.entries.get(id);
         if (entry && network.gateway(id)) {
@@ -213,7 +215,7 @@ export class DeviceWatch implements WatchedChecker {
         this.#judgeGateway(bringer);
       }
     }
-    const entry = this.#entryOf(device.id) ?? this.#addHeard(device, gateway);
+    const entry = this.#entryOf(device.id, gateway.id) ?? this.#addHeard(device, gateway);
     if (entry === undefined) {
       return;
     }
@@ -267,7 +269,7 @@ export class DeviceWatch implements WatchedChecker {
     for (const before of entries.values()) {
       this.#resume(before, isSame && !hasMissedReports);
     }
-    for (const before of isSame ? left.values() : []) {
+    for (const before of this.#settings.labels.length > 0 ? left.values() : []) {
       this.#members.rememberLeft(before);
     }
     this.#listener.counted();
@@ -314,12 +316,13 @@ export class DeviceWatch implements WatchedChecker {
 
   /** @param goesOn false: its time counts anew */
   #resume(before: Watched, goesOn: boolean): void {
-    const entry = this.#members.need(before.id, before.kind);
+    const kind = this.#kinds.kindOfKept(before);
+    const entry = this.#members.need(before.id, kind);
     if (entry === undefined) {
       this.#alarms.tellEnds(before);
       return;
     }
-    goOn(entry, before);
+    goOn(entry, before, kind);
     this.#kinds.recallState(entry);
     entry.since = goesOn || before.alarms.some(isOfSilence) ? before.since : this.#context.now();
     if (entry.isKnown || entry.isExpected) {
@@ -368,9 +371,16 @@ export class DeviceWatch implements WatchedChecker {
     }
   }
 
-  #entryOf(id: string): Watched | undefined {
+  /** @param gateway that has heard it */
+  #entryOf(id: string, gateway: string): Watched | undefined {
     const entry = this.entries.get(id);
     if (entry === undefined || !this.#kinds.isGuess(entry)) {
+      return entry;
+    }
+    if (this.#kinds.isHeardAsDevice(entry, gateway)) {
+      if (!this.#scope.isListed(id)) {
+        this.#members.expectNoMore(entry);
+      }
       return entry;
     }
     this.#members.remove(entry);

@@ -232,7 +232,8 @@ export function restoreWatch(watch: DeviceWatch, stored: unknown, now: number): 
     const wasAlone = alone === true;
     const hasBrought = brought === true;
     // An address that was used for an update only is not heard again.
-    const isOfUpdate = storedIntervalMs === undefined && alarms.some(({ condition }) => condition === 'dfu');
+    const isUpdated = alarms.some(({ condition }) => condition === 'dfu');
+    const isOfUpdate = kind === 'device' && storedIntervalMs === undefined && isUpdated;
     const isExpected = passing !== true && !isOfUpdate;
     const hasRoom = watch.restore(
       mac,

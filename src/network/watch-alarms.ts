@@ -236,6 +236,9 @@ const READINGS: Partial<Record<Condition, (presence: Presence) => number | undef
   'weak-signal': ({ signal }) => signal,
 };
 
+const isHeardSince = (heard: { readonly heardAt: number } | undefined, since: number): boolean =>
+  heard !== undefined && heard.heardAt >= since;
+
 /** Whether what was told before the start is over: what is not known any more does not say so. */
 export function showsEnd(
   { condition, storedErrors }: Alarm,
@@ -244,8 +247,10 @@ export function showsEnd(
 ): boolean {
   switch (condition) {
     case 'silent':
+      // A gateway has a silence of its own.
+      return kind === 'gateway' || isHeardSince(state, since);
     case 'gateway-silent':
-      return ((kind === 'gateway' ? gatewayState : state)?.heardAt ?? Number.NEGATIVE_INFINITY) >= since;
+      return kind === 'device' || isHeardSince(gatewayState, since);
     case 'battery-low':
       return battery !== undefined;
     case 'weak-signal':

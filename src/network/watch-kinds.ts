@@ -1,5 +1,6 @@
 // Which of what a watch looks after are gateways: for their reports, for a list, for a label, or for what was known before.
 import type { Presence } from '../protocol/conditions.ts';
+import type { GatewayState } from './device-state.ts';
 import type { NetworkState } from './network-state.ts';
 import type { WatchScope } from './watch-scope.ts';
 import { becomes, type StoredWatched, type Watched } from './watched.ts';
@@ -20,7 +21,7 @@ export class WatchKinds {
 
   /** It is a gateway, also where its line is down and others hear it. */
   hasBrought({ id, kind, gatewayState, hasBrought }: Readonly<Watched>): boolean {
-    const isKnown = gatewayState !== undefined || this.#network.gateway(id) !== undefined;
+    const isKnown = gatewayState !== undefined || this.#stateOf(id) !== undefined;
     return kind === 'gateway' && (hasBrought || isKnown);
   }
 
@@ -31,7 +32,7 @@ export class WatchKinds {
 
   /** What a device is by the reports that have come so far. */
   kindOf(device: string): Presence['kind'] {
-    const isGateway = this.#network.gateway(device) !== undefined && this.#scope.isOwnGateway(device);
+    const isGateway = this.#stateOf(device) !== undefined && this.#scope.isOwnGateway(device);
     return isGateway ? 'gateway' : 'device';
   }
 
@@ -47,16 +48,32 @@ export class WatchKinds {
   /** It may have brought reports before it was watched as a gateway. */
   recallState(entry: Watched): void {
     if (entry.kind === 'gateway') {
-      entry.gatewayState ??= this.#network.gateway(entry.id);
+      entry.gatewayState ??= this.#stateOf(entry.id);
       entry.hasBrought ||= entry.gatewayState !== undefined;
     }
+  }
+
+  /** A gateway of the watch hears what was taken for one. @returns what was told of it as of a device goes on */
+  isHeardAsDevice(entry: Watched, gateway: string): boolean {
+    if (!this.#scope.passes(entry.id, gateway)) {
+      return false;
+    }
+    becomes(entry, 'device');
+    return true;
+  }
+
+  /** As what it goes on. */
+  kindOfKept(before: Readonly<Watched>): Presence['kind'] {
+    const links = before.state?.links ?? [];
+    const isHeard = links.some(({ gateway }) => this.#scope.passes(before.id, gateway));
+    return this.isGuess(before) && (isHeard || this.#scope.isListed(before.id)) ? 'device' : before.kind;
   }
 
   /** Takes what a store has of it, which may come later than reports and the list of devices. */
   restore(entry: Watched, kind: Presence['kind'], known: Omit<StoredWatched, 'alarms'>): void {
     const isStoredGuess = !known.hasBrought && this.#scope.isGuess({ id: entry.id, kind });
-    const isHeardAsDevice = entry.kind === 'device' && entry.state !== undefined;
-    if (this.isGuess(entry) || (kind === 'gateway' && !(isStoredGuess && isHeardAsDevice))) {
+    const isDevice = entry.state !== undefined || this.#scope.isListed(entry.id);
+    if (this.isGuess(entry) || (kind === 'gateway' && !(isStoredGuess && isDevice))) {
       becomes(entry, kind);
     }
     const { isExpected, hasBrought } = entry;
@@ -66,5 +83,10 @@ export class WatchKinds {
     if (entry.kind !== kind) {
       entry.storedIntervalMs = undefined;
     }
+  }
+
+  /** One that was taken away is none before it is heard again. */
+  #stateOf(id: string): Readonly<GatewayState> | undefined {
+    return this.#scope.forgotten.has(id) ? undefined : this.#network.gateway(id);
   }
 }

@@ -61,6 +61,13 @@ export class WatchMembers {
     }
   }
 
+  /** It was taken for something else. */
+  expectNoMore(entry: Watched): void {
+    entry.isExpected = false;
+    this.#alarms.passersBy.delete(entry);
+    this.#alarms.passersBy.add(entry);
+  }
+
   /** It is no passer-by. */
   keep(entry: Watched): void {
     this.#alarms.passersBy.delete(entry);

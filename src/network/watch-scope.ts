@@ -60,9 +60,9 @@ export class WatchScope {
     return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
   }
 
-  /** It is a gateway for its label, perhaps one of before, and not for a list. */
+  /** It is a gateway for its label or a list, perhaps one of before, and not for the list of gateways. */
   isGuess({ id, kind }: Pick<Watched, 'id' | 'kind'>): boolean {
-    return kind === 'gateway' && !this.#devices.has(id) && !this.#gateways.has(id);
+    return kind === 'gateway' && !this.#gateways.has(id);
   }
 
   /** Nobody tells the silence of this gateway, and perhaps nobody listens to it any more. */

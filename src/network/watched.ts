@@ -165,9 +165,12 @@ export function becomes(entry: Watched, kind: Presence['kind']): void {
   }
 }
 
-/** What another watch knew of it goes on, but for its conditions and since when its silence counts. */
-export function goOn(entry: Watched, before: Readonly<Watched>): void {
-  if (before.kind === 'gateway') {
+/**
+ * What another watch knew of it goes on, but for its conditions and since when its silence counts.
+ * @param kind as what it goes on
+ */
+export function goOn(entry: Watched, before: Readonly<Watched>, kind: Presence['kind'] = before.kind): void {
+  if (kind === 'gateway') {
     // One that is on the list of devices, too, or that others have heard meanwhile.
     becomes(entry, 'gateway');
   }
@@ -184,7 +187,7 @@ export function goOn(entry: Watched, before: Readonly<Watched>): void {
   entry.chosenBy ??= before.chosenBy;
   entry.hearings = before.hearings;
   entry.isKnown = before.isKnown;
-  entry.isExpected ||= before.isExpected;
+  entry.isExpected ||= before.isExpected && kind === before.kind;
   entry.wasAlone = before.wasAlone;
 }
 

@@ -15,28 +15,31 @@ const LEARNED = { silentAfter: 0 };
 const BY_OTHERS = [{}, { device: X }];
 const BY_ALL = [{}, { gateway: X, device: deviceAt(7) }, { gateway: X, device: X }, { device: X }];
 
-describe('a watch of what becomes a gateway', () => {
-  let world: World;
-  let told: string[];
-  let settings: Partial<WatchSettings>;
-  let labelled: string[];
-  let watch: OpenWatch;
+/** A network, and one watch of it that is opened, deployed and started anew. */
+class Bench {
+  world = new World();
+  watch!: OpenWatch;
+  readonly told: string[] = [];
+  settings: Partial<WatchSettings> = {};
+  labelled: string[] = [];
+}
 
+function useWatch() {
+  let bench: Bench;
   beforeEach(() => {
-    world = new World();
-    told = [];
-    labelled = [];
+    bench = new Bench();
   });
 
   const label = (...gateways: string[]) => {
-    labelled = gateways;
-    watch.setLabelled(new Set(gateways));
+    bench.labelled = gateways;
+    bench.watch?.setLabelled(new Set(gateways));
   };
   const open = (changed: Partial<WatchSettings>) => {
-    settings = changed;
-    watch = world.watches.open(
+    bench.settings = changed;
+    const { told } = bench;
+    bench.watch = bench.world.watches.open(
       'n',
-      { ...SETTINGS, ...settings },
+      { ...SETTINGS, ...changed },
       {
         changed: ({ condition, active, device }) =>
           void told.push(`${active ? '+' : '-'}${condition} ${device}`),
@@ -45,53 +48,74 @@ describe('a watch of what becomes a gateway', () => {
         follow() {},
       },
     );
-    label(...labelled);
+    label(...bench.labelled);
   };
-  const kept = () => JSON.parse(JSON.stringify(world.watches.store(100))) as { n: object[] };
   const begin = () => {
-    world.listen(true);
-    world.watches.setPaused(false);
+    bench.world.listen(true);
+    bench.world.watches.setPaused(false);
   };
-  const restart = (changed = settings) => {
+  const kept = () => JSON.parse(JSON.stringify(bench.world.watches.store(100))) as { n: object[] };
+  /** @param labelled that carry the label then */
+  const restart = (changed = bench.settings, labelled = bench.labelled) => {
     const known = kept();
-    world.startAnew();
-    world.watches.restore(known);
+    bench.labelled = labelled;
+    bench.world.startAnew();
+    bench.world.watches.restore(known);
     open(changed);
     begin();
   };
-  const deploy = (changed = settings) => {
-    watch.close(true);
+  const deploy = (changed = bench.settings) => {
+    bench.watch.close(true);
     open(changed);
-    world.takeTurns();
+    bench.world.takeTurns();
   };
-  const heads = () => told.splice(0);
-  const hasSignal = (rssi: number) => world.hear('rssi', { rssi }, { device: X });
+  /** Another gateway hears X. */
+  const heard = (tail: string, body: object) => bench.world.hear(tail, body, { device: X });
+  const heads = () => bench.told.splice(0);
+  return {
+    ...{ label, open, begin, kept, restart, deploy, heard, heads },
+    get world() {
+      return bench.world;
+    },
+    get watch() {
+      return bench.watch;
+    },
+    get settings() {
+      return bench.settings;
+    },
+  };
+}
+
+describe('a watch of what becomes a gateway', () => {
+  const bench = useWatch();
+  const { label, open, begin, kept, restart, deploy, heads, heard } = bench;
+  const hasSignal = (rssi: number) => heard('rssi', { rssi });
   /** X brings what another device sends so seldom; another gateway hears X itself every minute. */
   const bringsSeldom = (times: number) => {
     for (let time = 0; time < times; time++) {
-      world.hear('heartbeat', {}, { gateway: X, device: deviceAt(7) });
-      world.run(20 * MINUTE, MINUTE, BY_OTHERS);
+      bench.world.hear('heartbeat', {}, { gateway: X, device: deviceAt(7) });
+      bench.world.run(20 * MINUTE, MINUTE, BY_OTHERS);
     }
   };
 
   it('ends a weak signal of before a restart: nobody hears a gateway', () => {
     open({ conditions: ALL, ...LEARNED });
-    world.run(HOUR, MINUTE, BY_OTHERS);
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
     hasSignal(-92);
-    world.run(MINUTE, MINUTE, BY_OTHERS);
+    bench.world.run(MINUTE, MINUTE, BY_OTHERS);
     assert.deepEqual(heads(), [`+weak-signal ${X}`]);
     restart();
-    world.run(MINUTE, MINUTE, BY_ALL);
+    bench.world.run(MINUTE, MINUTE, BY_ALL);
     assert.deepEqual(heads(), [`-weak-signal ${X}`]);
   });
 
   it('has no weak signal of a gateway of before a restart that another one hears first', () => {
     open({ conditions: ALL, ...LEARNED });
-    world.run(HOUR, MINUTE, BY_ALL);
+    bench.world.run(HOUR, MINUTE, BY_ALL);
     restart();
     hasSignal(-92);
-    world.run(30 * S, 10 * S, [{}]);
-    world.run(HOUR, MINUTE, BY_ALL);
+    bench.world.run(30 * S, 10 * S, [{}]);
+    bench.world.run(HOUR, MINUTE, BY_ALL);
     assert.deepEqual(heads(), []);
   });
 
@@ -104,9 +128,8 @@ describe('a watch of what becomes a gateway', () => {
       const labels = how === 'a restart' ? [] : ['floor'];
       open({ labels, ...LEARNED });
       label(G);
-      world.run(3 * HOUR, MINUTE, labels.length === 0 ? BY_OTHERS : BY_ALL);
-      labelled = how === 'a label that comes with a restart' ? [G, X] : [G];
-      restart();
+      bench.world.run(3 * HOUR, MINUTE, labels.length === 0 ? BY_OTHERS : BY_ALL);
+      restart(bench.settings, how === 'a label that comes with a restart' ? [G, X] : [G]);
       if (how === 'a restart after which its label comes') {
         bringsSeldom(2);
         label(G, X);
@@ -118,31 +141,31 @@ describe('a watch of what becomes a gateway', () => {
 
   it('does not miss it by that where it brings reports before the store comes', () => {
     open(LEARNED);
-    world.run(3 * HOUR, MINUTE, BY_OTHERS);
+    bench.world.run(3 * HOUR, MINUTE, BY_OTHERS);
     const known = kept();
-    world.startAnew();
+    bench.world.startAnew();
     open(LEARNED);
     begin();
-    world.run(MINUTE, 10 * S, BY_ALL);
-    world.watches.restore(known);
+    bench.world.run(MINUTE, 10 * S, BY_ALL);
+    bench.world.watches.restore(known);
     bringsSeldom(9);
     assert.deepEqual(heads(), []);
   });
 
   for (const restarts of [1, 2]) {
     it(`takes no device for one that was listed as a gateway by mistake over restarts: ${restarts}`, () => {
-      labelled = [G, X];
+      label(G, X);
       open({ labels: ['floor'], ...LEARNED });
-      world.run(3 * HOUR, MINUTE, BY_OTHERS);
+      bench.world.run(3 * HOUR, MINUTE, BY_OTHERS);
       for (let count = 0; count < restarts; count++) {
-        restart({ ...settings, gateways: [G, X] });
-        world.run(2 * HOUR, MINUTE, BY_OTHERS);
+        restart({ ...bench.settings, gateways: [G, X] });
+        bench.world.run(2 * HOUR, MINUTE, BY_OTHERS);
       }
       heads();
-      deploy({ ...settings, gateways: [] });
-      world.run(3 * HOUR, MINUTE, BY_OTHERS);
-      assert.deepEqual([heads(), watch.active()], [[`-gateway-silent ${X}`], []]);
-      world.run(3 * HOUR, MINUTE, [{}]);
+      deploy({ ...bench.settings, gateways: [] });
+      bench.world.run(3 * HOUR, MINUTE, BY_OTHERS);
+      assert.deepEqual([heads(), bench.watch.active()], [[`-gateway-silent ${X}`], []]);
+      bench.world.run(3 * HOUR, MINUTE, [{}]);
       assert.deepEqual(heads(), [`+silent ${X}`]);
     });
   }
@@ -152,53 +175,147 @@ describe('a watch of what becomes a gateway', () => {
     ['was without its label once', [G, X]],
   ] as const) {
     it(`misses one that is listed and ${title} while another one hears it`, () => {
-      labelled = [...before];
+      label(...before);
       open({ labels: ['floor'], gateways: [G, X], silentAfter: 300 });
-      world.run(2 * MINUTE, MINUTE, BY_OTHERS);
+      bench.world.run(2 * MINUTE, MINUTE, BY_OTHERS);
       label(G);
-      world.run(10 * MINUTE, MINUTE, BY_OTHERS);
+      bench.world.run(10 * MINUTE, MINUTE, BY_OTHERS);
       label(G, X);
-      world.run(HOUR, MINUTE, BY_OTHERS);
+      bench.world.run(HOUR, MINUTE, BY_OTHERS);
       assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
     });
   }
 
   it('goes on with what was told of it while it had no label', () => {
-    labelled = [G, X];
+    label(G, X);
     open({ labels: ['floor'], conditions: ALL, ...LEARNED });
-    world.run(2 * HOUR, MINUTE, BY_ALL);
+    bench.world.run(2 * HOUR, MINUTE, BY_ALL);
     restart();
     label(G);
-    world.run(5 * MINUTE, MINUTE, BY_OTHERS);
-    world.hear('timestamped-decoded/temperature', { errorCode: 7, value: null }, { device: X });
-    world.wait(MINUTE);
+    bench.world.run(5 * MINUTE, MINUTE, BY_OTHERS);
+    bench.world.hear('timestamped-decoded/temperature', { errorCode: 7, value: null }, { device: X });
+    bench.world.wait(MINUTE);
     assert.deepEqual(heads(), [`+error ${X}`]);
     label(G, X);
-    world.wait(MINUTE);
-    world.hear('heartbeat', {}, { device: X });
-    world.wait(MINUTE);
+    bench.world.wait(MINUTE);
+    bench.world.hear('heartbeat', {}, { device: X });
+    bench.world.wait(MINUTE);
     assert.deepEqual(heads(), []);
   });
 
   it('goes on with what was told of a device that a late store takes for a gateway by its label', () => {
-    labelled = [G, X];
+    label(G, X);
     open({ labels: ['floor'], conditions: ALL, ...LEARNED });
-    world.run(2 * HOUR, MINUTE, [{}]);
+    bench.world.run(2 * HOUR, MINUTE, [{}]);
     assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
     const known = kept();
-    world.startAnew();
-    open(settings);
+    bench.world.startAnew();
+    open(bench.settings);
     begin();
-    world.hear('property/8100', { value: 10 }, { device: X });
-    world.run(MINUTE, MINUTE, BY_OTHERS);
+    bench.world.hear('property/8100', { value: 10 }, { device: X });
+    bench.world.run(MINUTE, MINUTE, BY_OTHERS);
     assert.deepEqual(heads(), [`+battery-low ${X}`]);
-    world.watches.restore(known);
-    world.run(HOUR, MINUTE, BY_OTHERS);
+    bench.world.watches.restore(known);
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
     assert.deepEqual(heads(), [`-gateway-silent ${X}`]);
     assert.deepEqual(
-      watch.active().map(({ condition, gateway }) => [condition, gateway]),
+      bench.watch.active().map(({ condition, gateway }) => [condition, gateway]),
       [['battery-low', G]],
     );
+  });
+});
+
+describe('a watch of what was taken for a gateway', () => {
+  const bench = useWatch();
+  const { label, open, restart, deploy, heads, heard } = bench;
+
+  for (const [how, change] of [
+    ['a deploy', deploy],
+    ['a restart', restart],
+  ] as const) {
+    for (const conditions of [ALL, ['silent' as const]]) {
+      it(`takes it for a device where it is listed as one by ${how}: ${conditions}`, () => {
+        open({ conditions, ...LEARNED, gateways: [G, X] });
+        bench.world.run(3 * HOUR, MINUTE, BY_OTHERS);
+        heads();
+        change({ conditions, ...LEARNED, devices: [X] });
+        bench.world.run(HOUR, MINUTE, BY_OTHERS);
+        assert.deepEqual([heads().filter((one) => one.startsWith('+')), bench.watch.active()], [[], []]);
+        bench.world.run(3 * HOUR, MINUTE, [{}]);
+        assert.deepEqual(heads(), [`+silent ${X}`]);
+      });
+    }
+
+    // Who hears it is not known after a restart: then it may be nobody of the list.
+    for (const gateways of how === 'a deploy' ? [[], [G]] : [[]]) {
+      it(`goes on with its error where ${how} takes it out of the list and leaves so many: ${gateways.length}`, () => {
+        open({ conditions: ALL, ...LEARNED, gateways: [G, X] });
+        bench.world.run(2 * HOUR, MINUTE, BY_OTHERS);
+        heard('property/8100', { value: 10 });
+        bench.world.run(MINUTE, MINUTE, BY_OTHERS);
+        assert.deepEqual(heads(), [`+gateway-silent ${X}`, `+battery-low ${X}`]);
+        change({ conditions: ALL, ...LEARNED, gateways });
+        bench.world.run(HOUR, MINUTE, BY_OTHERS);
+        assert.deepEqual(heads(), [`-gateway-silent ${X}`]);
+        assert.deepEqual(
+          bench.watch.active().map(({ condition, gateway }) => [condition, gateway]),
+          [['battery-low', G]],
+        );
+      });
+    }
+  }
+
+  it('misses it by its devices no more, where it is a gateway that was updated over a restart and does not come back', () => {
+    open({ conditions: ALL, ...LEARNED });
+    bench.world.run(3 * HOUR, MINUTE, BY_OTHERS);
+    restart();
+    bench.world.run(5 * S, S, BY_ALL);
+    for (let time = 0; time < 2; time++) {
+      heard('dfu', {});
+      bench.world.wait(10 * S);
+    }
+    assert.deepEqual(heads(), [`+dfu ${X}`]);
+    restart();
+    bench.world.run(2 * HOUR, MINUTE, [{}]);
+    assert.deepEqual(heads().sort(), [`+gateway-silent ${X}`, `-dfu ${X}`]);
+  });
+
+  it('tells the silence of a gateway in place of that of the device as which it was heard', () => {
+    open({ conditions: ALL, ...LEARNED });
+    bench.world.run(3 * HOUR, MINUTE, BY_OTHERS);
+    bench.world.run(HOUR, MINUTE, [{}]);
+    assert.deepEqual(heads(), [`+silent ${X}`]);
+    restart({ conditions: ALL, ...LEARNED, gateways: [G, X] });
+    bench.world.run(3 * HOUR, MINUTE, [{}]);
+    assert.deepEqual(heads(), [`-silent ${X}`, `+gateway-silent ${X}`]);
+  });
+
+  it('does not watch one that was taken away as a gateway because another one hears its radio', () => {
+    open({ conditions: ALL, ...LEARNED });
+    bench.world.run(HOUR, MINUTE, BY_ALL);
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
+    bench.watch.forget(X);
+    heads();
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
+    assert.deepEqual(heads(), []);
+    bench.world.run(5 * MINUTE, MINUTE, BY_ALL);
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`], 'it has brought reports since');
+  });
+
+  it('misses one that was without its label while a deploy has changed what it is asked for', () => {
+    label(G, X);
+    open({ labels: ['floor'], ...LEARNED });
+    bench.world.run(HOUR, MINUTE, BY_ALL);
+    restart();
+    bench.world.run(5 * MINUTE, MINUTE, BY_OTHERS);
+    label(G);
+    bench.world.run(5 * MINUTE, MINUTE, BY_OTHERS);
+    deploy({ labels: ['floor', 'roof'], ...LEARNED });
+    heads();
+    label(G, X);
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
   });
 });
 
