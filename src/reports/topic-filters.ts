@@ -101,13 +101,33 @@ export function limitTopicFilters(
 
 function widenTo(max: number, filters: readonly TopicFilterParts[], mayOverlap: boolean): TopicFilterParts[] {
   // A kind without identifiers has the same filter without the empty one, and can lose its kind then.
-  let limited: TopicFilterParts[] = filters.map(({ identifier, ...rest }) =>
+  const wants: TopicFilterParts[] = filters.map(({ identifier, ...rest }) =>
     identifier ? { ...rest, identifier } : rest,
   );
+  let limited = wants;
   while (limited.length > max) {
     limited = mergeTopicFilters(widenOnce(limited, limited.length - max), mayOverlap);
   }
-  return limited;
+  return narrowTo(wants, limited);
+}
+
+/** What some filters have in common may be more than what was left of them: each again as narrow as its wants let it be. */
+function narrowTo(
+  wants: readonly TopicFilterParts[],
+  filters: readonly TopicFilterParts[],
+): TopicFilterParts[] {
+  const index = new TopicFilterIndex(filters);
+  const narrow = new Map<TopicFilterParts, TopicFilterParts>();
+  for (const want of wants) {
+    const filter = index.covering(want)[0] as TopicFilterParts;
+    narrow.set(filter, commonOf(narrow.get(filter) ?? want, want));
+  }
+  return [...narrow.values()];
+}
+
+function commonOf(one: TopicFilterParts, other: TopicFilterParts): TopicFilterParts {
+  const bits = PARTS.map((part, bit) => (one[part] === other[part] ? 1 << bit : 0));
+  return project(one, maskOf(one) & bits.reduce((mask, bit) => mask | bit, 0));
 }
 
 /** Drops one part of the filters of one group, the cheapest that helps, until enough of them have become one. */
