@@ -258,6 +258,20 @@ describe('planning of subscriptions', () => {
       [{ ...H, segment: 'event' }, { ...G, segment: 'event' }, ...events('k', '1')],
     ],
     [
+      'the devices of two gateways before all kinds of one of them',
+      [
+        ...['d', 'f'].map((device) => ({ ...G, device, segment: 'event', identifier: '1' })),
+        ...['d', 'f'].map((device) => ({ ...H, device, segment: 'event', identifier: '2' })),
+        { ...G, segment: 'property', identifier: '1' },
+      ],
+      3,
+      [
+        { ...G, segment: 'event', identifier: '1' },
+        { ...H, segment: 'event', identifier: '2' },
+        { ...G, segment: 'property', identifier: '1' },
+      ],
+    ],
+    [
       'no further than to what all of them have in common',
       [
         { device: 'd', segment: 'property', identifier: '1' },
