@@ -119,7 +119,7 @@ export class DeviceWatch implements WatchedChecker {
   /** It was taken away: what was told of it ends, and it is not watched before it is heard again. */
   forget(id: string): void {
     this.#members.forgetLeft(id);
-    if (this.#context.gateways.get(id)) {
+    if (this.#context.gateways.get(id) ?? this.#context.network.gateway(id)) {
       this.#scope.forgetGateway(id);
     }
     const entry = this.entries.get(id);
@@ -236,7 +236,7 @@ export class DeviceWatch implements WatchedChecker {
     }
     if (this.#judgesReports || entry.alarms.length > 0) {
       this.#judge.judge(entry, at, isLate);
-    } else if (isAnew) {
+    } else if (isAnew || entry.place < 0) {
       this.#judge.heardAnew(entry);
     }
   }
@@ -270,7 +270,10 @@ export class DeviceWatch implements WatchedChecker {
       this.#resume(before, isSame && !hasMissedReports);
     }
     for (const before of this.#settings.labels.length > 0 ? left.values() : []) {
-      this.#members.rememberLeft(before);
+      // Devices come back with their gateways.
+      if (isSame || before.hasBrought) {
+        this.#members.rememberLeft(before);
+      }
     }
     this.#listener.counted();
   }
@@ -300,7 +303,9 @@ export class DeviceWatch implements WatchedChecker {
       return false;
     }
     this.#kinds.restore(entry, kind, known);
-    entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs));
+    if (entry.kind === kind) {
+      entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs));
+    }
     if (entry.isExpected) {
       this.#members.keep(entry);
     }
@@ -324,7 +329,9 @@ export class DeviceWatch implements WatchedChecker {
     }
     goOn(entry, before, kind);
     this.#kinds.recallState(entry);
-    entry.since = goesOn || before.alarms.some(isOfSilence) ? before.since : this.#context.now();
+    // Each kind has a silence of its own.
+    const isSilent = entry.kind === before.kind && (goesOn || before.alarms.some(isOfSilence));
+    entry.since = isSilent ? before.since : this.#context.now();
     if (entry.isKnown || entry.isExpected) {
       this.#members.keep(entry);
     }
@@ -353,6 +360,7 @@ export class DeviceWatch implements WatchedChecker {
       this.#members.expect(entry.id, 'gateway');
     }
     entry.gatewayState = gateway;
+    entry.hasBrought = true;
     this.#judge.heard(entry);
     const isAnew = this.#note(entry, gateway);
     if (entry.alarms.length > 0) {

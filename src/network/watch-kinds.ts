@@ -64,16 +64,23 @@ export class WatchKinds {
 
   /** As what it goes on. */
   kindOfKept(before: Readonly<Watched>): Presence['kind'] {
-    const links = before.state?.links ?? [];
-    const isHeard = links.some(({ gateway }) => this.#scope.passes(before.id, gateway));
+    if (this.#scope.isLeftOut(before.id)) {
+      return 'device';
+    }
+    const { state, chosenBy, storedGateway, storedMainGateway } = before;
+    const heard = state?.links.map(({ gateway }) => gateway) ?? [];
+    const isHeard = [...heard, chosenBy, storedGateway, storedMainGateway].some(
+      (gateway) => gateway !== undefined && this.#scope.passes(before.id, gateway),
+    );
     return this.isGuess(before) && (isHeard || this.#scope.isListed(before.id)) ? 'device' : before.kind;
   }
 
   /** Takes what a store has of it, which may come later than reports and the list of devices. */
   restore(entry: Watched, kind: Presence['kind'], known: Omit<StoredWatched, 'alarms'>): void {
     const isStoredGuess = !known.hasBrought && this.#scope.isGuess({ id: entry.id, kind });
-    const isDevice = entry.state !== undefined || this.#scope.isListed(entry.id);
-    if (this.isGuess(entry) || (kind === 'gateway' && !(isStoredGuess && isDevice))) {
+    const isGuessed = isStoredGuess && (entry.state !== undefined || this.#scope.isListed(entry.id));
+    const isGateway = kind === 'gateway' && !isGuessed && !this.#scope.isLeftOut(entry.id);
+    if (this.isGuess(entry) || isGateway) {
       becomes(entry, kind);
     }
     const { isExpected, hasBrought } = entry;

@@ -64,8 +64,10 @@ export class WatchMembers {
   /** It was taken for something else. */
   expectNoMore(entry: Watched): void {
     entry.isExpected = false;
-    this.#alarms.passersBy.delete(entry);
-    this.#alarms.passersBy.add(entry);
+    if (!entry.isKnown) {
+      this.#alarms.passersBy.delete(entry);
+      this.#alarms.passersBy.add(entry);
+    }
   }
 
   /** It is no passer-by. */
@@ -90,7 +92,10 @@ export class WatchMembers {
   }
 
   rememberLeft(entry: Watched): void {
-    this.#left.set(entry.id, entry);
+    // Others may have heard the radio of a gateway since.
+    if (entry.hasBrought || this.#left.get(entry.id)?.hasBrought !== true) {
+      this.#left.set(entry.id, entry);
+    }
   }
 
   forgetLeft(id: string): void {

@@ -60,6 +60,11 @@ export class WatchScope {
     return isListed && (this.#settings.labels.length === 0 || this.#labelled?.has(gateway) === true);
   }
 
+  /** Listed as a device, and not among the gateways that are listed: nobody asks for what it may bring. */
+  isLeftOut(id: string): boolean {
+    return this.#devices.has(id) && this.#gateways.size > 0 && !this.#gateways.has(id);
+  }
+
   /** It is a gateway for its label or a list, perhaps one of before, and not for the list of gateways. */
   isGuess({ id, kind }: Pick<Watched, 'id' | 'kind'>): boolean {
     return kind === 'gateway' && !this.#gateways.has(id);

@@ -303,6 +303,81 @@ describe('a watch of what was taken for a gateway', () => {
     assert.deepEqual(heads(), [`+gateway-silent ${X}`], 'it has brought reports since');
   });
 
+  it('does not watch one that was taken away before anybody watched it either', () => {
+    bench.world.run(HOUR, MINUTE, BY_ALL);
+    open({ conditions: ALL, ...LEARNED });
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+    bench.watch.forget(X);
+    heads();
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
+    assert.deepEqual(heads(), []);
+  });
+
+  for (const [how, change] of [
+    ['a restart', restart],
+    ['a deploy after a restart', (changed: Partial<WatchSettings>) => [restart(), deploy(changed)]],
+  ] as const) {
+    it(`does not count the silence of a gateway as that of a device, or the other way round: ${how}`, () => {
+      const seldom = () => {
+        for (let time = 0; time < 12; time++) {
+          bench.world.run(10 * MINUTE, MINUTE, [{}]);
+          heard('heartbeat', {});
+        }
+      };
+      open({ ...LEARNED, gateways: [G, X] });
+      seldom();
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+      change({ ...LEARNED, devices: [X] });
+      seldom();
+      assert.deepEqual(heads(), [`-gateway-silent ${X}`]);
+      bench.world.run(5 * HOUR, MINUTE, [{}]);
+      assert.deepEqual(heads(), [`+silent ${X}`]);
+      change({ ...LEARNED, gateways: [G, X] });
+      bench.world.run(10 * MINUTE, MINUTE, [{}]);
+      assert.deepEqual(heads(), [`-silent ${X}`]);
+    });
+  }
+
+  for (const [how, change] of [
+    ['a deploy', deploy],
+    ['a restart', restart],
+  ] as const) {
+    it(`watches a gateway as a device where ${how} lists it as one, and nobody asks for what it brings`, () => {
+      open({ ...LEARNED, gateways: [G, X] });
+      bench.world.run(HOUR, MINUTE, BY_ALL);
+      change({ ...LEARNED, gateways: [G], devices: [X] });
+      bench.world.run(3 * HOUR, MINUTE, BY_OTHERS);
+      assert.deepEqual(heads(), []);
+      bench.world.run(3 * HOUR, MINUTE, [{}]);
+      assert.deepEqual(heads(), [`+silent ${X}`]);
+    });
+  }
+
+  it('misses one that was without its label, and then was not heard by any that has it', () => {
+    label(G, X);
+    open({ labels: ['floor'], ...LEARNED });
+    bench.world.run(HOUR, MINUTE, BY_ALL);
+    restart();
+    for (const gateways of [[G], []]) {
+      label(...gateways);
+      bench.world.run(5 * MINUTE, MINUTE, BY_OTHERS);
+    }
+    heads();
+    label(G, X);
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+  });
+
+  it('misses one that comes back because another one hears it, whatever else is watched', () => {
+    open(LEARNED);
+    bench.world.run(HOUR, MINUTE, [{}, { gateway: X, device: deviceAt(7) }]);
+    deploy({ ...LEARNED, gateways: [G] });
+    deploy(LEARNED);
+    bench.world.run(2 * HOUR, MINUTE, BY_OTHERS);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+  });
+
   it('misses one that was without its label while a deploy has changed what it is asked for', () => {
     label(G, X);
     open({ labels: ['floor'], ...LEARNED });
