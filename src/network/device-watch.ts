@@ -148,11 +148,8 @@ export class DeviceWatch implements WatchedChecker {
     }
     for (const before of this.#members.takeBack((one) => this.#scope.isChosen(one))) {
       const entry = this.entries.get(before.id);
-      if (entry === undefined && !this.#kinds.isGuess(before)) {
+      if (entry ? this.#kinds.isGatewayAgain(entry, before) : !this.#kinds.isGuess(before)) {
         this.#resume(before, false);
-      } else if (entry && this.#kinds.isGatewayAgain(entry, before)) {
-        this.#resume(before, false);
-        this.check(entry);
       }
     }
     if (this.#scope.expectsLabelled) {
@@ -230,13 +227,13 @@ export class DeviceWatch implements WatchedChecker {
       this.#judge.heard(entry);
     }
     // How often a gateway is heard does not depend on its own reports.
-    const isAnew = entry.kind === 'device' && this.#note(entry, device);
+    const isAnew = entry.kind === 'device' ? this.#note(entry, device) : entry.place < 0;
     if (isAnew && !this.#scope.watchesGateways) {
       this.#noteInterval(this.#context.gateways.need(gateway.id), usualIntervalMs(gateway));
     }
     if (this.#judgesReports || entry.alarms.length > 0) {
       this.#judge.judge(entry, at, isLate);
-    } else if (isAnew || entry.place < 0) {
+    } else if (isAnew) {
       this.#judge.heardAnew(entry);
     }
   }

@@ -64,7 +64,15 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
     'test/network/watch-labelled.test.ts',
     'test/network/watch-turns.test.ts',
   ],
-  'src/network/watch-alarms.ts': ['test/network/watch-alarms.test.ts', 'test/network/watch-kinds.test.ts'],
+  'src/network/stored-watches.ts': [
+    'test/network/stored-watches.test.ts',
+    'test/network/watch-kinds.test.ts',
+  ],
+  'src/network/watch-alarms.ts': [
+    'test/network/watch-alarms.test.ts',
+    'test/network/watch-kinds.test.ts',
+    'test/network/watch-labelled.test.ts',
+  ],
   'src/network/watch-kinds.ts': ['test/network/watch-kinds.test.ts', 'test/network/watch-labelled.test.ts'],
   'src/network/watch-scope.ts': ['test/network/watch-scope.test.ts', 'test/network/watch-labelled.test.ts'],
   'src/protocol/catalogue.ts': ['test/docs/protocol.test.ts', 'test/protocol/identifiers.test.ts'],

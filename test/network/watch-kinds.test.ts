@@ -21,7 +21,8 @@ class Bench {
   watch!: OpenWatch;
   readonly told: string[] = [];
   settings: Partial<WatchSettings> = {};
-  labelled: string[] = [];
+  /** Undefined: the list of devices has not come. */
+  labelled: string[] | undefined = [];
 }
 
 function useWatch() {
@@ -48,7 +49,13 @@ function useWatch() {
         follow() {},
       },
     );
-    label(...bench.labelled);
+    if (bench.labelled) {
+      label(...bench.labelled);
+    }
+  };
+  /** The list of devices does not come with the next start. */
+  const withhold = () => {
+    bench.labelled = undefined;
   };
   const begin = () => {
     bench.world.listen(true);
@@ -73,7 +80,11 @@ function useWatch() {
   const heard = (tail: string, body: object) => bench.world.hear(tail, body, { device: X });
   const heads = () => bench.told.splice(0);
   return {
-    ...{ label, open, begin, kept, restart, deploy, heard, heads },
+    /** @param max of what all watches together hold */
+    limit: (max: number) => {
+      bench.world = new World(max);
+    },
+    ...{ label, withhold, open, begin, kept, restart, deploy, heard, heads },
     get world() {
       return bench.world;
     },
@@ -378,6 +389,54 @@ describe('a watch of what was taken for a gateway', () => {
     assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
   });
 
+  for (const devices of [[], [X]]) {
+    it(`expects what is heard as a device only where it is listed as one: ${devices.length}`, () => {
+      label(G, X);
+      open({ labels: ['floor'], devices, ...LEARNED });
+      bench.world.run(MINUTE, MINUTE, [{}]);
+      heard('heartbeat', {});
+      bench.world.run(3 * HOUR, MINUTE, [{}]);
+      assert.deepEqual(heads(), devices.length > 0 ? [`+silent ${X}`] : []);
+    });
+  }
+
+  it('takes no device of before a restart for a gateway because it has a label', () => {
+    open({ labels: ['floor'], ...LEARNED });
+    label(G);
+    bench.world.run(HOUR, MINUTE, BY_OTHERS);
+    restart();
+    label(G, X);
+    bench.world.run(2 * HOUR, MINUTE, [{}]);
+    assert.deepEqual(heads(), [`+silent ${X}`]);
+  });
+
+  it('counts the silence of a gateway from its last report, also where the list of devices came later', () => {
+    label(G, X);
+    open({ labels: ['floor'] });
+    bench.world.run(HOUR, MINUTE, BY_ALL);
+    bench.withhold();
+    restart();
+    bench.world.run(S, S, BY_ALL);
+    bench.world.run(50 * S, 10 * S, [{}]);
+    label(G, X);
+    bench.world.run(20 * S, 10 * S, [{}]);
+    assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+  });
+
+  it('holds no more than gateways of those that wait for a label when others are asked for', () => {
+    bench.limit(8);
+    label(G, X);
+    open({ labels: ['floor'], ...LEARNED });
+    bench.world.run(MINUTE, S, BY_ALL);
+    assert.equal(bench.watch.counts.watched, 4);
+    label();
+    deploy({ labels: ['roof'], ...LEARNED });
+    const devices = Array.from({ length: 8 }, (_, n) => deviceAt(20 + n));
+    const nothing = { changed() {}, counted() {}, full() {}, follow() {} };
+    const other = bench.world.watches.open('other', { ...SETTINGS, devices }, nothing);
+    assert.equal(other.counts.watched, 6);
+  });
+
   it('misses one that was without its label while a deploy has changed what it is asked for', () => {
     label(G, X);
     open({ labels: ['floor'], ...LEARNED });
@@ -465,6 +524,35 @@ describe('which of what is watched are gateways', () => {
     const again = (entry: Watched, before: Watched) => kinds.isGatewayAgain(entry, before);
     assert.deepEqual([again(device, gateway), again(gateway, gateway)], [true, false]);
     assert.deepEqual([again(device, device), again(device, entryOf())], [false, false]);
+  });
+
+  it('are none where others hear a guess, or a list says so', () => {
+    const asWhat = (more: Partial<Watched> = {}) => kinds.kindOfKept(entryOf(more));
+    hear('c0141f68fc98', X);
+    const state = network.device(X);
+    assert.deepEqual([asWhat(), asWhat({ state })], ['gateway', 'gateway'], 'none of the watch hears it');
+    assert.deepEqual(
+      [asWhat({ kind: 'device' }), asWhat({ state, hasBrought: true })],
+      ['device', 'gateway'],
+    );
+    for (const known of [{ chosenBy: G }, { storedGateway: G }, { storedMainGateway: G }]) {
+      assert.equal(asWhat(known), 'device');
+    }
+    hear(G, X);
+    assert.equal(asWhat({ state }), 'device');
+    begin({ devices: [X] });
+    assert.deepEqual([asWhat(), asWhat({ hasBrought: true })], ['device', 'gateway']);
+    begin({ devices: [X], gateways: [G] });
+    assert.deepEqual([asWhat({ hasBrought: true }), asWhat({ kind: 'device' })], ['device', 'device']);
+    begin({ devices: [X], gateways: [G, X] });
+    assert.equal(asWhat(), 'gateway');
+  });
+
+  it('are none where a gateway of the watch hears a guess', () => {
+    const [entry, other] = [entryOf({ storedIntervalMs: S }), entryOf()];
+    assert.deepEqual([kinds.isHeardAsDevice(entry, G), entry.kind], [true, 'device']);
+    assert.equal(entry.storedIntervalMs, undefined);
+    assert.deepEqual([kinds.isHeardAsDevice(other, 'c0141f68fc98'), other.kind], [false, 'gateway']);
   });
 
   describe('by what a store has of them', () => {

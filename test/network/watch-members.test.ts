@@ -113,6 +113,20 @@ describe('the members of a watch', () => {
     assert.deepEqual(ids(), ['a', 'c', 'd']);
   });
 
+  it('that are expected no more are passers-by, but for those that are known', () => {
+    for (const id of ['a', 'b', 'c']) {
+      members.expect(id, 'device');
+    }
+    const [a, b, c] = [...members.entries.values()] as [Watched, Watched, Watched];
+    a.isKnown = true;
+    for (const entry of [a, b, b]) {
+      members.expectNoMore(entry);
+    }
+    assert.deepEqual([a.isExpected, b.isExpected, c.isExpected], [false, false, true]);
+    add('d', 'e');
+    assert.deepEqual(ids(), ['a', 'c', 'e']);
+  });
+
   it('are gone when they are removed, with what was to be looked at and waited for', () => {
     const [a, b] = add('a', 'b') as [Watched, Watched];
     tell(a);
@@ -153,6 +167,21 @@ describe('the members of a watch', () => {
       assert.deepEqual([ids(), [...members.left.keys()]], [['d', 'e'], ['c']]);
       add('f', 'g');
       assert.deepEqual([ids(), members.left.size], [['e', 'f', 'g'], 0]);
+    });
+
+    it('are remembered as the gateways that they were, whatever hears their radio since', () => {
+      const entryOf = (hasBrought: boolean) =>
+        Object.assign(newWatched('x', 'gateway', { check() {} }, 0), { hasBrought });
+      const [guess, gateway, again] = [entryOf(false), entryOf(true), entryOf(true)];
+      for (const [entry, expected] of [
+        [guess, guess],
+        [gateway, gateway],
+        [entryOf(false), gateway],
+        [again, again],
+      ]) {
+        members.rememberLeft(entry as Watched);
+        assert.equal(members.left.get('x'), expected);
+      }
     });
 
     it('are remembered where they come from a store', () => {

@@ -169,6 +169,18 @@ describe('whom a watch looks after', () => {
     assert.deepEqual([isGuess({ devices: [G] }), isGuess({ gateways: [G] })], [true, false]);
   });
 
+  it('are left out as gateways where they are listed as devices, and others as gateways', () => {
+    const isLeftOut = (settings: Partial<WatchSettings>) => scopeOf(settings).isLeftOut(G);
+    assert.deepEqual(
+      [isLeftOut({ devices: [G], gateways: [G2] }), isLeftOut({ gateways: [G2] })],
+      [true, false],
+    );
+    assert.deepEqual(
+      [isLeftOut({ devices: [G], gateways: [G] }), isLeftOut({ devices: [G] })],
+      [false, false],
+    );
+  });
+
   it('have no gateway outside that nobody knows to be there', () => {
     const scope = scopeOf({ labels: ['L'] });
     assert.equal(scope.isOutside(G), false, 'while the labels are not known');

@@ -90,9 +90,18 @@ describe('one that is watched', () => {
     const { kind, state, chosenBy, storedIntervalMs, leastStoredMs } = entry;
     assert.deepEqual([kind, chosenBy, storedIntervalMs, leastStoredMs], ['gateway', G2, S, 7]);
     assert.equal(state, now);
-    const device = watched();
-    goOn(device, watched());
-    assert.equal(device.kind, 'device');
+    const [device, guess, unexpected] = [watched(), watched(), watched()];
+    goOn(device, watched({ isExpected: true }));
+    goOn(guess, watched({ kind: 'gateway', isExpected: true }), 'device');
+    goOn(unexpected, watched());
+    assert.deepEqual(
+      [device, guess, unexpected].map(({ kind, isExpected }) => [kind, isExpected]),
+      [
+        ['device', true],
+        ['device', false],
+        ['device', false],
+      ],
+    );
     const gateway = watched({ kind: 'gateway', storedIntervalMs: MINUTE, leastStoredMs: 7 });
     goOn(gateway, watched({ storedIntervalMs: S, leastStoredMs: 8 }));
     assert.deepEqual(
