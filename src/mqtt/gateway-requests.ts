@@ -25,6 +25,8 @@ export interface Pending extends Identified {
   waitingSince: number;
   /** In milliseconds of `performance.now()`; infinite while it waits for its turn at an open gateway. */
   deadline: number;
+  /** What `Reading.heldMs` was when its time began. */
+  heldBefore: number;
   resolve(body: unknown): void;
   reject(error: ServiceError): void;
 }

@@ -58,6 +58,9 @@ export class InboundQueue {
   #isPaused = false;
   /** Infinite while nothing is read. */
   #readsSince = 0;
+  /** Since when reports of QoS 1 wait turn after turn, and for how long they have before. */
+  #heldSince: number | undefined;
+  #heldMs = 0;
   #deadline: NodeJS.Timeout | undefined;
   #lost = 0;
   #overloadTimer: NodeJS.Timeout | undefined;
@@ -120,9 +123,18 @@ export class InboundQueue {
     return Math.min(this.#readsSince, performance.now());
   }
 
+  /**
+   * For how many milliseconds, all in all, flows were behind: reports of QoS 1 have waited in each turn, so that what the
+   * broker sends is read that much later.
+   */
+  get heldMs(): number {
+    return this.#heldMs + (this.#heldSince === undefined ? 0 : performance.now() - this.#heldSince);
+  }
+
   /** The connection is lost: the next one reads until it brings a report. */
   disconnected(): void {
     this.#blocking = undefined;
+    this.#caughtUp();
     this.#readOn();
   }
 
@@ -149,6 +161,7 @@ export class InboundQueue {
     clearTimeout(this.#overloadTimer);
     this.#bytes = 0;
     this.#blocking = undefined;
+    this.#caughtUp();
     for (const { done } of [...this.#kept.clear(), ...this.#queue.clear()]) {
       done?.(new Error('the connection is being closed'));
     }
@@ -168,6 +181,11 @@ export class InboundQueue {
     }
   }
 
+  #caughtUp(): void {
+    this.#heldMs = this.heldMs;
+    this.#heldSince = undefined;
+  }
+
   get #mustWait(): boolean {
     return this.#isPaused || this.#budget.isSpent || !this.isEmpty;
   }
@@ -177,6 +195,7 @@ export class InboundQueue {
     this.#bytes += sizeOf(report);
     if (report.done) {
       this.#blocking = report;
+      this.#heldSince ??= performance.now();
       if (this.#isPaused) {
         this.#readsSince = Number.POSITIVE_INFINITY;
       }
@@ -220,6 +239,7 @@ export class InboundQueue {
 
   #drain(): void {
     if (this.isEmpty) {
+      this.#caughtUp();
       return;
     }
     while (!this.isEmpty && !this.#isPaused && !this.#budget.isSpent) {

@@ -21,6 +21,9 @@ export function createTransport(
     get readsSince() {
       return inbound.readsSince;
     },
+    get heldMs() {
+      return inbound.heldMs;
+    },
     publish: connection.publish.bind(connection),
     isFilterActive: (filter) => subscriptions.isActive(filter),
     isFilterBlocked: (filter) => subscriptions.isBlocked(filter),

@@ -7,6 +7,7 @@ import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
 import { PublishWindow } from './publish-window.ts';
+import type { Reading } from './reading.ts';
 import { isLackOfRoom, mayLackRoom, type Reason } from './reasons.ts';
 import { closed, refusedRequest, refusedResponses, tooLarge } from './request-errors.ts';
 import type { TrafficClass } from './send-queue.ts';
@@ -39,14 +40,12 @@ const PACKET_OVERHEAD_BYTES = 12;
 const ID = /"id"\s*:\s*"([^"\\]{1,100})"/;
 
 /** What requests need of the broker connection. */
-export interface RequestTransport extends ResponseFilters {
+export interface RequestTransport extends ResponseFilters, Reading {
   readonly connected: boolean;
   readonly broker: string;
   publish(topic: string, payload: string, qos: 0 | 1 | 2, done: (error?: Error) => void): void;
   /** Why the broker has refused the filter, where it says more than that. */
   refusalOf(filter: string): Reason | undefined;
-  /** See `InboundQueue.readsSince`. */
-  readonly readsSince: number;
 }
 
 export interface RequestOptions {
@@ -127,6 +126,7 @@ export class Requests {
         index: -1,
         waitingSince: options.since ?? performance.now(),
         deadline: Number.POSITIVE_INFINITY,
+        heldBefore: 0,
         resolve,
         reject,
       });

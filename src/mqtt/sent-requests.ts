@@ -4,6 +4,7 @@ import { IdentifiedItems } from '../collections/identified-items.ts';
 import type { ServiceError } from '../errors.ts';
 import { type DeadlineCheck, Deadlines } from './deadlines.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
+import { endOf, type Reading } from './reading.ts';
 import { notJson, timedOut } from './request-errors.ts';
 
 /** Of ids: responses to other clients arrive here too, so those of requests begin with something of our own. */
@@ -19,12 +20,6 @@ const MAX_WITHOUT_PLACE = 10_000;
  * flow to confirm.
  */
 const MAX_IGNORED_ACKS = 256;
-
-/** What they need of the broker connection. */
-interface Reading {
-  /** See `InboundQueue.readsSince`. */
-  readonly readsSince: number;
-}
 
 export class SentRequests {
   readonly #reading: Reading;
@@ -55,6 +50,7 @@ export class SentRequests {
   /** It leaves now; gives it its id. */
   add(pending: Pending): void {
     pending.deadline = performance.now() + pending.timeout;
+    pending.heldBefore = this.#reading.heldMs;
     this.#inFlight.add(pending);
     pending.gateway.add(pending);
     pending.sent?.();
@@ -138,12 +134,11 @@ export class SentRequests {
   }
 
   #expire(now: number): DeadlineCheck {
-    const { readsSince } = this.#reading;
     const items = this.#inFlight.values();
     let next = Number.POSITIVE_INFINITY;
     for (const pending of items) {
       // Before, the response may have come, behind the reports that have come meanwhile.
-      const deadline = Math.max(pending.deadline, readsSince + pending.timeout);
+      const deadline = endOf(this.#reading, pending.deadline, pending.timeout, pending.heldBefore);
       if (deadline <= now) {
         if (pending.trafficClass === 'ack') {
           pending.gateway.missedAck(pending);

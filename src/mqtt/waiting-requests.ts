@@ -5,6 +5,7 @@ import type { AskedGateways } from './asked-gateways.ts';
 import { type DeadlineCheck, Deadlines } from './deadlines.ts';
 import type { GatewayRequests, Line, Pending } from './gateway-requests.ts';
 import type { PublishWindow } from './publish-window.ts';
+import { endOf, type Reading } from './reading.ts';
 import { queueFull, unsent } from './request-errors.ts';
 import type { TrafficClass } from './send-queue.ts';
 
@@ -19,11 +20,9 @@ const MAX_ACKS_WAITING_IGNORED = 1_000;
 const WATCH_WINDOW_MS = 1_000;
 
 /** What they need of the broker connection. */
-interface Transport {
+interface Transport extends Reading {
   readonly connected: boolean;
   readonly broker: string;
-  /** See `InboundQueue.readsSince`. */
-  readonly readsSince: number;
   isFilterActive(filter: string): boolean;
 }
 
@@ -158,6 +157,7 @@ export class WaitingRequests {
   #setDeadline(pending: Pending, now: number): void {
     if (pending.deadline === Number.POSITIVE_INFINITY) {
       pending.deadline = now + pending.timeout;
+      pending.heldBefore = this.#transport.heldMs;
     }
     this.#deadlines.add(pending.deadline);
   }
@@ -190,7 +190,6 @@ export class WaitingRequests {
   }
 
   #expire(now: number): DeadlineCheck {
-    const { readsSince } = this.#transport;
     let next = Number.POSITIVE_INFINITY;
     let checked = this.#gateways.size;
     for (const gateway of this.#gateways) {
@@ -204,7 +203,7 @@ export class WaitingRequests {
         const since = Math.max(this.#window.changedAt, pending.waitingSince);
         const own = isOpen ? since + pending.timeout : pending.deadline;
         // What it waits for may have come before.
-        const deadline = Math.max(own, readsSince + pending.timeout);
+        const deadline = endOf(this.#transport, own, pending.timeout, pending.heldBefore);
         if (deadline <= now) {
           this.reject(pending, this.unsent(pending.timeout, isOpen));
         } else {

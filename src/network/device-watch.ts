@@ -267,10 +267,7 @@ export class DeviceWatch implements WatchedChecker {
       this.#resume(before, isSame && !hasMissedReports);
     }
     for (const before of this.#settings.labels.length > 0 ? left.values() : []) {
-      // Devices come back with their gateways.
-      if (isSame || before.hasBrought) {
-        this.#members.rememberLeft(before);
-      }
+      this.#members.rememberLeft(before);
     }
     this.#listener.counted();
   }

@@ -256,7 +256,7 @@ export class WatchJudge {
   #countsOn(gateway: Readonly<WatchedGateway>, limitMs: number): boolean {
     const { id } = gateway;
     const entry = this.#entries.get(id);
-    const isTold = entry !== undefined && this.isMissed(entry);
+    const isTold = entry?.kind === 'gateway' && this.isMissed(entry);
     const isOwn = !this.#scope.isOutside(id) && isTold;
     return isOwn || this.#goneInMs(gateway, limitMs) > 0;
   }

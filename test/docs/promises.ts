@@ -1113,6 +1113,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'faults/overload': 'cost some reports, which are counted, and no request',
       },
+    'While reports of QoS 1 wait turn after turn, responses come behind them: a request waits longer by as much, 5 minutes at most.':
+      {
+        'mqtt/slow-flow': 'costs no request that its gateway answers at once',
+        'mqtt/sent-requests':
+          'have as much more time as reports have held up what is read, but no more than five minutes',
+        'mqtt/waiting-requests': 'wait as much longer as reports have held up what is read',
+      },
     'The first loss and the end of the overload are told as warnings in the log, and the count in the status.':
       {
         'mqtt/waits': 'are 10 seconds without a further loss until an overload is over, which the log tells',

@@ -95,6 +95,7 @@ describe('messages made to break the reader', function () {
           isFilterBlocked: () => false,
           refusalOf: () => undefined,
           readsSince: 0,
+          heldMs: 0,
         });
         const request = buildRequest('read', { gateway: 'c0141f68fc3d', identifier: '8001' }, requestContext);
         const { signal } = new AbortController();

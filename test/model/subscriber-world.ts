@@ -227,6 +227,7 @@ export class SubscriberWorld {
       },
       broker: 'ruled',
       readsSince: 0,
+      heldMs: 0,
       isFilterActive: (filter: string) => world.#subscriptions.isActive(filter),
       isFilterBlocked: (filter: string) => world.#subscriptions.isBlocked(filter),
       refusalOf: (filter: string) => world.#subscriptions.refusalOf(filter),

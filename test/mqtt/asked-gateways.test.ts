@@ -294,6 +294,7 @@ describe('a request that waits for the subscription of its own gateway', () => {
       connected: true,
       broker: 'mqtt://broker',
       readsSince: 0,
+      heldMs: 0,
       publish: (topic) => void sent.push(topic),
       isFilterActive: (filter) => granted.has(filter),
       isFilterBlocked: () => false,

@@ -510,6 +510,44 @@ describe('the intake', () => {
       assert.deepEqual([reads(), reads()], [resumedAt, resumedAt]);
     });
 
+    it('the connection is held up as long as reports of QoS 1 wait turn after turn, all in all', async () => {
+      const held = (ms: number) => {
+        now += ms;
+        return queue.heldMs;
+      };
+      queue.pause();
+      receive('0');
+      assert.equal(held(1_000), 0);
+      receive('1', 1);
+      assert.deepEqual([held(100), held(200)], [100, 300]);
+      queue.resume();
+      assert.equal(queue.isEmpty, true);
+      await nextTurn();
+      assert.equal(held(1_000), 300);
+      while (!queue.isBlocked) {
+        receive('slow', 1);
+      }
+      for (let turn = 0; turn < 3; turn++) {
+        now += 10;
+        await nextTurn();
+        while (!queue.isBlocked) {
+          receive('slow', 1);
+        }
+      }
+      while (!queue.isEmpty) {
+        await nextTurn();
+      }
+      await nextTurn();
+      assert.equal(held(1_000), 330);
+      queue.pause();
+      receive('2', 1);
+      now += 50;
+      queue.disconnected();
+      assert.equal(held(1_000), 380);
+      queue.discard();
+      assert.equal(held(1_000), 380);
+    });
+
     it('the next connection reads until it brings a report of QoS 1', () => {
       queue.pause();
       receive('1', 1);

@@ -29,6 +29,7 @@ export const createPending = (gateway: GatewayRequests, changes: Partial<Pending
   index: -1,
   waitingSince: performance.now(),
   deadline: Number.POSITIVE_INFINITY,
+  heldBefore: 0,
   resolve() {},
   reject() {},
   ...changes,

@@ -40,6 +40,7 @@ class Line implements RequestTransport {
   connected = true;
   readonly broker = 'mqtt://broker';
   readsSince = 0;
+  heldMs = 0;
   readonly published: Published[] = [];
   readonly active = new Set<string>();
   readonly blocked = new Set<string>();

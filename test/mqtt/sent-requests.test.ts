@@ -9,7 +9,7 @@ import { createPending, TIMEOUT_MS } from './pending.ts';
 import { G, G2, mockTime, responseFilter, restoreTime } from './scripted.ts';
 
 describe('requests that were sent', () => {
-  let reading: { readsSince: number };
+  let reading: { readsSince: number; heldMs: number };
   let gateway: GatewayRequests;
   let sent: SentRequests;
   /** What has happened, in its order. */
@@ -17,7 +17,7 @@ describe('requests that were sent', () => {
 
   beforeEach(() => {
     mockTime(1_000);
-    reading = { readsSince: 0 };
+    reading = { readsSince: 0, heldMs: 0 };
     gateway = new GatewayRequests(G, responseFilter(), 8);
     sent = new SentRequests(reading, ({ id }) => void events.push(`freed ${id}`));
     events = [];
@@ -106,6 +106,23 @@ describe('requests that were sent', () => {
     mock.timers.tick(1);
     assert.deepEqual(news(), [`c ${late}`, freed]);
     mock.timers.tick(5_000);
+    assert.deepEqual(news(), [`b ${late}`, freed]);
+  });
+
+  it('have as much more time as reports have held up what is read, but no more than five minutes', () => {
+    reading.heldMs = 7_000;
+    add('a');
+    mock.timers.tick(1_000);
+    reading.heldMs += 4_000;
+    mock.timers.tick(TIMEOUT_MS + 3_000 - 1);
+    assert.deepEqual(news(), []);
+    mock.timers.tick(1);
+    assert.deepEqual(news(), [`a ${late}`, freed]);
+    add('b');
+    reading.heldMs += 1_000_000;
+    mock.timers.tick(TIMEOUT_MS + 300_000 - 1);
+    assert.deepEqual(news(), []);
+    mock.timers.tick(1);
     assert.deepEqual(news(), [`b ${late}`, freed]);
   });
 

@@ -5,7 +5,7 @@ import { block } from '../block.ts';
 import { startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
 import { ALL, Collector, openSession, reached } from '../session.ts';
-import { heartbeat, reportTopic } from './scripted.ts';
+import { D, G, heartbeat, reportTopic, TIME } from './scripted.ts';
 
 const BUSY_MS = 15_000;
 /** What the flow takes for a report. */
@@ -45,6 +45,40 @@ describe('a flow that is slower than the reports, for a quarter of a minute', fu
       session.resumeReports();
       await flow.until(({ reports }) => reports.length === count);
       assert.equal(losses, 0);
+    } finally {
+      gateway.end(true);
+      await session.close();
+      await mosquitto.stop();
+    }
+  });
+
+  // What the broker holds comes before the confirmed subscription and the response.
+  it('costs no request that its gateway answers at once', async function () {
+    requirePrograms(this, 'mosquitto');
+    const mosquitto = await startMosquitto(['max_queued_messages 0']);
+    const session = openSession(mosquitto.url, { requestTimeout: 500 });
+    const gateway = await connectAsync(mosquitto.url, { reconnectPeriod: 0 });
+    try {
+      gateway.on('message', (topic, payload) => {
+        const { id } = JSON.parse(payload.toString()) as { id: string };
+        const answer = JSON.stringify({ id, time: TIME, status: 0, value: '03040100' });
+        gateway.publish(topic.replace('/request/', '/response/'), answer, { qos: 1 });
+      });
+      await gateway.subscribeAsync(`mt/gateway/${G}/request/#`, { qos: 1 });
+      const flow = new SlowCollector();
+      session.subscribe(ALL, flow);
+      await reached(session, 'connected');
+      session.pauseReports();
+      const count = 300;
+      const send = (n: number) =>
+        gateway.publishAsync(reportTopic('heartbeat'), JSON.stringify(heartbeat(n)), { qos: 1 });
+      await Promise.all(Array.from({ length: count }, (_, n) => send(n)));
+      session.resumeReports();
+      await flow.until(({ reports }) => reports.length > 20);
+      const { signal } = new AbortController();
+      const ask = () => session.request('read', { gateway: G, device: D, identifier: '8001' }, { signal });
+      assert.ok(await ask());
+      await flow.until(({ reports }) => reports.length === count);
     } finally {
       gateway.end(true);
       await session.close();

@@ -20,6 +20,7 @@ describe('requests that wait', () => {
     connected: boolean;
     broker: string;
     readsSince: number;
+    heldMs: number;
     isFilterActive(filter: string): boolean;
   };
   let granted: Set<string>;
@@ -39,6 +40,7 @@ describe('requests that wait', () => {
       connected: true,
       broker: 'mqtt://broker',
       readsSince: 0,
+      heldMs: 0,
       isFilterActive: (filter) => granted.has(filter),
     };
     const filters = {
@@ -289,6 +291,16 @@ describe('requests that wait', () => {
       'a NOT_CONNECTED.notAcknowledged 10 s',
       'b NOT_CONNECTED.notAcknowledged 10 s',
     ]);
+  });
+
+  it('wait as much longer as reports have held up what is read', () => {
+    transport.heldMs = 2_000;
+    wait('a', G);
+    transport.heldMs += 5_000;
+    pass(14);
+    assert.deepEqual(news(), []);
+    pass(1);
+    assert.equal(news().length, 1);
   });
 
   it('do not end for what the broker acknowledges while nothing is read', () => {

@@ -39,6 +39,7 @@ class Line implements RequestTransport {
   connected = true;
   readonly broker = 'mqtt://broker';
   readsSince = 0;
+  heldMs = 0;
   isGranted = true;
   readonly ids: string[] = [];
   readonly released: string[] = [];

@@ -61,12 +61,9 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/network/old-values.ts': ['test/network/value-query.test.ts', 'test/network/shared-reads.test.ts'],
   'src/network/stored-watches.ts': [
     'test/network/stored-watches.test.ts',
+    'test/network/watch-kinds.test.ts',
     'test/network/watch-labelled.test.ts',
     'test/network/watch-turns.test.ts',
-  ],
-  'src/network/stored-watches.ts': [
-    'test/network/stored-watches.test.ts',
-    'test/network/watch-kinds.test.ts',
   ],
   'src/network/watch-alarms.ts': [
     'test/network/watch-alarms.test.ts',

@@ -80,10 +80,6 @@ function useWatch() {
   const heard = (tail: string, body: object) => bench.world.hear(tail, body, { device: X });
   const heads = () => bench.told.splice(0);
   return {
-    /** @param max of what all watches together hold */
-    limit: (max: number) => {
-      bench.world = new World(max);
-    },
     ...{ label, withhold, open, begin, kept, restart, deploy, heard, heads },
     get world() {
       return bench.world;
@@ -423,18 +419,33 @@ describe('a watch of what was taken for a gateway', () => {
     assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
   });
 
-  it('holds no more than gateways of those that wait for a label when others are asked for', () => {
-    bench.limit(8);
-    label(G, X);
+  it('misses a dead device whose gateway was without its label while a deploy has changed what it is asked for', () => {
+    label(G);
     open({ labels: ['floor'], ...LEARNED });
-    bench.world.run(MINUTE, S, BY_ALL);
-    assert.equal(bench.watch.counts.watched, 4);
+    bench.world.run(HOUR, MINUTE, [{}, { device: deviceAt(2) }, { device: deviceAt(3) }]);
+    const others = [{ device: deviceAt(2) }, { device: deviceAt(3) }];
+    bench.world.run(HOUR, MINUTE, others);
+    const died = `+silent ${deviceAt(1)}`;
+    assert.deepEqual(heads(), [died]);
     label();
-    deploy({ labels: ['roof'], ...LEARNED });
-    const devices = Array.from({ length: 8 }, (_, n) => deviceAt(20 + n));
-    const nothing = { changed() {}, counted() {}, full() {}, follow() {} };
-    const other = bench.world.watches.open('other', { ...SETTINGS, devices }, nothing);
-    assert.equal(other.counts.watched, 6);
+    heads();
+    deploy({ labels: ['floor', 'roof'], ...LEARNED });
+    label(G);
+    bench.world.run(HOUR, MINUTE, others);
+    assert.deepEqual(heads(), [died]);
+  });
+
+  it('misses a gateway that a deploy lists as a device, where no other one hears it, when it is listed no more', () => {
+    open({ ...LEARNED, gateways: [G, X] });
+    bench.world.run(HOUR, MINUTE, [{}, { gateway: X, device: X }]);
+    deploy({ ...LEARNED, gateways: [G], devices: [X] });
+    bench.world.run(MINUTE, MINUTE, [{}]);
+    deploy(LEARNED);
+    bench.world.run(12 * HOUR, MINUTE, [{}]);
+    assert.deepEqual(
+      heads().map((one) => one.split(' ')[1]),
+      [X],
+    );
   });
 
   it('misses one that was without its label while a deploy has changed what it is asked for', () => {
