@@ -253,6 +253,16 @@ describe('a watch of what was taken for a gateway', () => {
       });
     }
 
+    it(`watches a gateway as a device where ${how} lists it as one, and nobody asks for what it brings`, () => {
+      open({ ...LEARNED, gateways: [G, X] });
+      bench.world.run(HOUR, MINUTE, BY_ALL);
+      change({ ...LEARNED, gateways: [G], devices: [X] });
+      bench.world.run(3 * HOUR, MINUTE, BY_OTHERS);
+      assert.deepEqual(heads(), []);
+      bench.world.run(3 * HOUR, MINUTE, [{}]);
+      assert.deepEqual(heads(), [`+silent ${X}`]);
+    });
+
     // Who hears it is not known after a restart: then it may be nobody of the list.
     for (const gateways of how === 'a deploy' ? [[], [G]] : [[]]) {
       it(`goes on with its error where ${how} takes it out of the list and leaves so many: ${gateways.length}`, () => {
@@ -343,21 +353,6 @@ describe('a watch of what was taken for a gateway', () => {
       change({ ...LEARNED, gateways: [G, X] });
       bench.world.run(10 * MINUTE, MINUTE, [{}]);
       assert.deepEqual(heads(), [`-silent ${X}`]);
-    });
-  }
-
-  for (const [how, change] of [
-    ['a deploy', deploy],
-    ['a restart', restart],
-  ] as const) {
-    it(`watches a gateway as a device where ${how} lists it as one, and nobody asks for what it brings`, () => {
-      open({ ...LEARNED, gateways: [G, X] });
-      bench.world.run(HOUR, MINUTE, BY_ALL);
-      change({ ...LEARNED, gateways: [G], devices: [X] });
-      bench.world.run(3 * HOUR, MINUTE, BY_OTHERS);
-      assert.deepEqual(heads(), []);
-      bench.world.run(3 * HOUR, MINUTE, [{}]);
-      assert.deepEqual(heads(), [`+silent ${X}`]);
     });
   }
 
