@@ -238,8 +238,10 @@ export class InboundQueue {
   }
 
   #drain(): void {
-    if (this.isEmpty) {
+    if (!this.isBlocked) {
       this.#caughtUp();
+    }
+    if (this.isEmpty) {
       return;
     }
     while (!this.isEmpty && !this.#isPaused && !this.#budget.isSpent) {

@@ -539,6 +539,19 @@ describe('the intake', () => {
       }
       await nextTurn();
       assert.equal(held(1_000), 330);
+      while (!queue.isBlocked) {
+        receive('slow', 1);
+      }
+      for (let n = 0; n < 5_000; n++) {
+        receive(`${n}`, 0);
+      }
+      await nextTurn();
+      await nextTurn();
+      held(0);
+      assert.deepEqual([held(1_000), queue.isEmpty], [330, false], 'others do not keep it from reading');
+      while (!queue.isEmpty) {
+        await nextTurn();
+      }
       queue.pause();
       receive('2', 1);
       now += 50;
