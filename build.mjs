@@ -42,7 +42,7 @@ async function buildRuntime() {
     minifySyntax: true,
     minifyWhitespace: true,
     // A thrown error shows the line it came from.
-    lineLimit: 500,
+    lineLimit: 1000,
     // The code does not name the maps: the tarball is without them.
     sourcemap: 'external',
     sourcesContent: false,
