@@ -295,7 +295,8 @@ const WAYS: Record<string, (ground: Ground) => Promise<Flow>> = {
   },
 
   async timeout({ run, send }) {
-    const flow = await run({ requestTimeout: 50 });
+    const flow = await run({ requestTimeout: 500 });
+    await allShow(flow, GATEWAY_NODES, 'connected');
     send(flow, GATEWAY_NODES);
     return flow;
   },
@@ -564,7 +565,8 @@ describeNodes('the statuses', (start) => {
   });
 
   it('forget the error of the last message to a gateway when the connection has been away', async () => {
-    const flow = await run({ requestTimeout: 50 });
+    const flow = await run({ requestTimeout: 500 });
+    await allShow(flow, GATEWAY_NODES, 'connected');
     send(flow, GATEWAY_NODES);
     await allShow(flow, GATEWAY_NODES, 'timeout');
     broker.drop();
