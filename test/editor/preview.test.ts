@@ -195,6 +195,7 @@ describe('reports that pass now', function () {
       { id: 'other', type: 'mt-report-in', service: 'service', x: 200, y: 200, wires: [['seen']] },
       { ...sink('seen'), x: 400, y: 100 },
     ]);
+    await red.status('other', ({ text }) => text === 'connected');
     await editor.reload();
     await open();
     await state().filter({ hasText: 'This node or its flow is disabled' }).waitFor();
@@ -209,6 +210,7 @@ describe('reports that pass now', function () {
       { id: 'other', type: 'mt-report-in', service: 'service', x: 200, y: 200, wires: [['seen']] },
       { ...sink('seen'), x: 400, y: 100 },
     ]);
+    await red.status('other', ({ text }) => text === 'connected');
     await open();
     await measure(21.5);
     await rows().first().click();
