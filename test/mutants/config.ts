@@ -70,6 +70,7 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
     'test/network/watch-kinds.test.ts',
     'test/network/watch-labelled.test.ts',
   ],
+  'src/network/watch-judge.ts': ['test/network/watch-judge.test.ts', 'test/network/watch-kinds.test.ts'],
   'src/network/watch-kinds.ts': ['test/network/watch-kinds.test.ts', 'test/network/watch-labelled.test.ts'],
   'src/network/watch-scope.ts': ['test/network/watch-scope.test.ts', 'test/network/watch-labelled.test.ts'],
   'src/protocol/catalogue.ts': ['test/docs/protocol.test.ts', 'test/protocol/identifiers.test.ts'],

@@ -320,6 +320,20 @@ describe('a watch of what was taken for a gateway', () => {
     assert.deepEqual(heads(), [`+gateway-silent ${X}`], 'it has brought reports since');
   });
 
+  it('tells what a gateway has reported of itself before anybody watched it', () => {
+    bench.world.hear('property/8100', { value: 10 }, { gateway: X, device: X });
+    open({ conditions: ALL, ...LEARNED, gateways: [X] });
+    bench.world.run(MINUTE, MINUTE, [{ gateway: X, device: deviceAt(7) }]);
+    assert.deepEqual(heads(), [`+battery-low ${X}`]);
+  });
+
+  it('tells nothing that only a gateway outside of the watch has brought of a device', () => {
+    heard('property/8100', { value: 10 });
+    open({ conditions: ALL, ...LEARNED, gateways: [deviceAt(9)], devices: [X] });
+    bench.world.run(MINUTE, MINUTE, [{ gateway: deviceAt(9), device: deviceAt(7) }]);
+    assert.deepEqual(heads(), []);
+  });
+
   it('does not watch one that was taken away before anybody watched it either', () => {
     bench.world.run(HOUR, MINUTE, BY_ALL);
     open({ conditions: ALL, ...LEARNED });
@@ -552,6 +566,8 @@ describe('which of what is watched are gateways', () => {
     assert.deepEqual([asWhat({ hasBrought: true }), asWhat({ kind: 'device' })], ['device', 'device']);
     begin({ devices: [X], gateways: [G, X] });
     assert.equal(asWhat(), 'gateway');
+    begin({});
+    assert.equal(asWhat(), 'gateway', 'nobody has heard it');
   });
 
   it('are none where a gateway of the watch hears a guess', () => {
