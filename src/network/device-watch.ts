@@ -324,8 +324,8 @@ export class DeviceWatch implements WatchedChecker {
     goOn(entry, before, kind);
     this.#kinds.recallState(entry);
     // Each kind has a silence of its own.
-    const isSilent = entry.kind === before.kind && (goesOn || before.alarms.some(isOfSilence));
-    entry.since = isSilent ? before.since : this.#context.now();
+    const keepsTime = entry.kind === before.kind && (goesOn || before.alarms.some(isOfSilence));
+    entry.since = keepsTime ? before.since : this.#context.now();
     if (entry.isKnown || entry.isExpected) {
       this.#members.keep(entry);
     }
@@ -379,7 +379,7 @@ export class DeviceWatch implements WatchedChecker {
     if (entry === undefined || !this.#kinds.isGuess(entry)) {
       return entry;
     }
-    if (this.#kinds.isHeardAsDevice(entry, gateway)) {
+    if (this.#kinds.heardAsDevice(entry, gateway)) {
       if (!this.#scope.isListed(id)) {
         this.#members.expectNoMore(entry);
       }

@@ -64,16 +64,15 @@ export function presenceOfDevice(
 }
 
 /** A gateway is heard by what it brings; its own reports tell of its errors. */
-export function presenceOfGateway(
+function presenceOfGateway(
   network: NetworkState,
   catalogue: Catalogue,
   gateway: Readonly<GatewayState>,
-  limits: ConditionLimits = DEFAULT_LIMITS,
 ): Presence {
   const own = network.device(gateway.id);
   return {
     ...{ error: undefined, battery: undefined, isDfu: false },
-    ...(own && presenceOfDevice(network, catalogue, own, limits)),
+    ...(own && presenceOfDevice(network, catalogue, own)),
     kind: 'gateway',
     silentMs: network.silentMs(gateway),
     intervalMs: usualIntervalMs(gateway),

@@ -32,7 +32,7 @@ interface StoredDevice {
   alone?: boolean;
   /** Milliseconds between two reports, usually. */
   interval?: number;
-  /** Of a gateway without that: it has brought reports. */
+  /** Of a gateway: it has brought reports. */
   brought?: boolean;
   /** Milliseconds for which it is silent; none while Node-RED is down. */
   silent?: number;

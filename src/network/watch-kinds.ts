@@ -53,8 +53,8 @@ export class WatchKinds {
     }
   }
 
-  /** A gateway of the watch hears what was taken for one. @returns what was told of it as of a device goes on */
-  isHeardAsDevice(entry: Watched, gateway: string): boolean {
+  /** Something has heard what was taken for a gateway. @returns whether it is a device of the watch, as which it goes on */
+  heardAsDevice(entry: Watched, gateway: string): boolean {
     if (!this.#scope.passes(entry.id, gateway)) {
       return false;
     }

@@ -65,7 +65,7 @@ export class WatchScope {
     return this.#devices.has(id) && this.#gateways.size > 0 && !this.#gateways.has(id);
   }
 
-  /** It is a gateway for its label or a list, perhaps one of before, and not for the list of gateways. */
+  /** It is taken for a gateway, perhaps for a label or a list of before, and the list of gateways does not say so. */
   isGuess({ id, kind }: Pick<Watched, 'id' | 'kind'>): boolean {
     return kind === 'gateway' && !this.#gateways.has(id);
   }

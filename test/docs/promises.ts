@@ -2318,7 +2318,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/statuses': 'show "… of … need somebody" as a … … at …',
         'nodes/device-watch': 'shows how many need somebody, of how many',
       },
-    '`ready` | green dot | list devices, rename, label, service request | the last call was fine, or nothing was to do yet':
+    '`ready` | green dot | list devices, rename, label, service request | nothing was to do yet, or the last call was fine; after a list, `devices found: …`':
       {
         'nodes/statuses': 'show "ready" as a … … at …',
       },

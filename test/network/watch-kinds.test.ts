@@ -79,8 +79,10 @@ function useWatch() {
   /** Another gateway hears X. */
   const heard = (tail: string, body: object) => bench.world.hear(tail, body, { device: X });
   const heads = () => bench.told.splice(0);
+  /** Of what is active. */
+  const places = () => bench.watch.active().map(({ condition, gateway }) => [condition, gateway]);
   return {
-    ...{ label, withhold, open, begin, kept, restart, deploy, heard, heads },
+    ...{ label, withhold, open, begin, kept, restart, deploy, heard, heads, places },
     get world() {
       return bench.world;
     },
@@ -95,7 +97,7 @@ function useWatch() {
 
 describe('a watch of what becomes a gateway', () => {
   const bench = useWatch();
-  const { label, open, begin, kept, restart, deploy, heads, heard } = bench;
+  const { label, open, begin, kept, restart, deploy, heads, heard, places } = bench;
   const hasSignal = (rssi: number) => heard('rssi', { rssi });
   /** X brings what another device sends so seldom; another gateway hears X itself every minute. */
   const bringsSeldom = (times: number) => {
@@ -225,16 +227,13 @@ describe('a watch of what becomes a gateway', () => {
     bench.world.watches.restore(known);
     bench.world.run(HOUR, MINUTE, BY_OTHERS);
     assert.deepEqual(heads(), [`-gateway-silent ${X}`]);
-    assert.deepEqual(
-      bench.watch.active().map(({ condition, gateway }) => [condition, gateway]),
-      [['battery-low', G]],
-    );
+    assert.deepEqual(places(), [['battery-low', G]]);
   });
 });
 
 describe('a watch of what was taken for a gateway', () => {
   const bench = useWatch();
-  const { label, open, restart, deploy, heads, heard } = bench;
+  const { label, open, restart, deploy, heads, heard, places } = bench;
 
   for (const [how, change] of [
     ['a deploy', deploy],
@@ -274,10 +273,7 @@ describe('a watch of what was taken for a gateway', () => {
         change({ conditions: ALL, ...LEARNED, gateways });
         bench.world.run(HOUR, MINUTE, BY_OTHERS);
         assert.deepEqual(heads(), [`-gateway-silent ${X}`]);
-        assert.deepEqual(
-          bench.watch.active().map(({ condition, gateway }) => [condition, gateway]),
-          [['battery-low', G]],
-        );
+        assert.deepEqual(places(), [['battery-low', G]]);
       });
     }
   }
@@ -572,9 +568,9 @@ describe('which of what is watched are gateways', () => {
 
   it('are none where a gateway of the watch hears a guess', () => {
     const [entry, other] = [entryOf({ storedIntervalMs: S }), entryOf()];
-    assert.deepEqual([kinds.isHeardAsDevice(entry, G), entry.kind], [true, 'device']);
+    assert.deepEqual([kinds.heardAsDevice(entry, G), entry.kind], [true, 'device']);
     assert.equal(entry.storedIntervalMs, undefined);
-    assert.deepEqual([kinds.isHeardAsDevice(other, 'c0141f68fc98'), other.kind], [false, 'gateway']);
+    assert.deepEqual([kinds.heardAsDevice(other, 'c0141f68fc98'), other.kind], [false, 'gateway']);
   });
 
   describe('by what a store has of them', () => {
