@@ -83,6 +83,7 @@ export class DeviceWatch implements WatchedChecker {
   get kept(): KeptWatch {
     return {
       filter: this.#scope.filter,
+      devices: this.#settings.devices,
       hasMissedReports: false,
       entries: this.entries,
       left: this.#members.left,
@@ -257,17 +258,28 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   /** Goes on with what was watched before under the same name. */
-  takeOver({ filter, entries, left, forgotten, untold, hasMissedReports }: KeptWatch): void {
+  takeOver({ filter, devices, entries, left, forgotten, untold, hasMissedReports }: KeptWatch): void {
     this.#alarms.takeOver(untold);
     const isSame = filter === this.#scope.filter;
     for (const id of forgotten) {
       this.#scope.forgetGateway(id);
     }
+    const needed = this.#scope.leavesOut(devices) ? this.#scope.needed(entries, left) : undefined;
+    const isNeeded = ({ id, kind }: Watched) => kind === 'device' || needed?.has(id) !== false;
     for (const before of entries.values()) {
-      this.#resume(before, isSame && !hasMissedReports);
+      if (isNeeded(before)) {
+        this.#resume(before, isSame && !hasMissedReports);
+      } else {
+        this.#alarms.tellEnds(before);
+      }
     }
     for (const before of this.#settings.labels.length > 0 ? left.values() : []) {
-      this.#members.rememberLeft(before);
+      if (isNeeded(before)) {
+        // The one of the other watch would hold all that this has watched.
+        const own = newWatched(before.id, before.kind, this, before.since);
+        goOn(own, before);
+        this.#members.rememberLeft(own);
+      }
     }
     this.#listener.counted();
   }

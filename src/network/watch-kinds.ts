@@ -3,7 +3,7 @@ import type { Presence } from '../protocol/conditions.ts';
 import type { GatewayState } from './device-state.ts';
 import type { NetworkState } from './network-state.ts';
 import type { WatchScope } from './watch-scope.ts';
-import { becomes, type StoredWatched, type Watched } from './watched.ts';
+import { becomes, knownGatewaysOf, type StoredWatched, type Watched } from './watched.ts';
 
 export class WatchKinds {
   readonly #network: NetworkState;
@@ -67,11 +67,7 @@ export class WatchKinds {
     if (this.#scope.isLeftOut(before.id)) {
       return 'device';
     }
-    const { state, chosenBy, storedGateway, storedMainGateway } = before;
-    const heard = state?.links.map(({ gateway }) => gateway) ?? [];
-    const isHeard = [...heard, chosenBy, storedGateway, storedMainGateway].some(
-      (gateway) => gateway !== undefined && this.#scope.passes(before.id, gateway),
-    );
+    const isHeard = knownGatewaysOf(before).some((gateway) => this.#scope.passes(before.id, gateway));
     return this.isGuess(before) && (isHeard || this.#scope.isListed(before.id)) ? 'device' : before.kind;
   }
 

@@ -1,7 +1,7 @@
 // Whom a watch looks after, by its lists and by the labels of gateways.
 import { type Link, lastHeard, mostUsed } from './links.ts';
 import { hearsEverything, type WatchSettings } from './watch-context.ts';
-import { gatewayOf, limitOf, type Watched } from './watched.ts';
+import { gatewayOf, knownGatewaysOf, limitOf, type Watched } from './watched.ts';
 
 export class WatchScope {
   readonly #settings: WatchSettings;
@@ -68,6 +68,26 @@ export class WatchScope {
   /** It is taken for a gateway, perhaps for a label or a list of before, and the list of gateways does not say so. */
   isGuess({ id, kind }: Pick<Watched, 'id' | 'kind'>): boolean {
     return kind === 'gateway' && !this.#gateways.has(id);
+  }
+
+  /** Devices are listed, and of those of another watch not all: its gateways may bring none of the others. */
+  leavesOut(devicesBefore: readonly string[]): boolean {
+    return (
+      this.hasDevices && (devicesBefore.length === 0 || !devicesBefore.every((id) => this.#devices.has(id)))
+    );
+  }
+
+  /** Listed as a device or a gateway, or one of these devices has been heard by it, as far as that is known. */
+  needed(...known: ReadonlyMap<string, Readonly<Watched>>[]): Set<string> {
+    const found = new Set([...this.#devices, ...this.#gateways]);
+    for (const id of this.#devices) {
+      for (const entry of known.map((entries) => entries.get(id))) {
+        for (const gateway of entry ? knownGatewaysOf(entry) : []) {
+          found.add(gateway);
+        }
+      }
+    }
+    return found;
   }
 
   /** Nobody tells the silence of this gateway, and perhaps nobody listens to it any more. */
@@ -167,7 +187,8 @@ export class WatchScope {
   }
 
   /** Whether it still passes; while the labels are not known nobody can tell. */
-  isChosen({ id, kind, state, chosenBy, storedGateway, storedMainGateway, alarms }: Watched): boolean {
+  isChosen(entry: Watched): boolean {
+    const { id, kind, state, alarms } = entry;
     if (this.#devices.has(id) || (kind === 'device' && this.hasDevices)) {
       return this.#devices.has(id);
     }
@@ -175,12 +196,9 @@ export class WatchScope {
       return true;
     }
     if (kind === 'gateway') {
-      const isNeeded = this.watchesGateways || state !== undefined || alarms.length > 0;
-      return isNeeded && this.isOwnGateway(id);
+      const isDevice = !this.hasDevices && (state !== undefined || alarms.length > 0);
+      return (this.watchesGateways || isDevice) && this.isOwnGateway(id);
     }
-    const heard = state?.links.map(({ gateway }) => gateway) ?? [];
-    // Of the links one that was not heard for long may be gone.
-    const known = [...heard, chosenBy, storedGateway, storedMainGateway];
-    return !this.#hasGateways || known.some((gateway) => gateway !== undefined && this.isOwnGateway(gateway));
+    return !this.#hasGateways || knownGatewaysOf(entry).some((gateway) => this.isOwnGateway(gateway));
   }
 }

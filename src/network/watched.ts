@@ -238,6 +238,17 @@ export const intervalOf = (entry: Watched): number | undefined =>
 export const gatewayOf = ({ state, storedGateway }: Readonly<Watched>): string | undefined =>
   lastHeard(state?.links ?? [])?.gateway ?? storedGateway;
 
+/** All that are known to have heard it: of the links one that was not heard for long may be gone. */
+export function knownGatewaysOf({
+  state,
+  chosenBy,
+  storedGateway,
+  storedMainGateway,
+}: Readonly<Watched>): string[] {
+  const heard = state?.links.map(({ gateway }) => gateway) ?? [];
+  return [...heard, chosenBy, storedGateway, storedMainGateway].filter((gateway) => gateway !== undefined);
+}
+
 /** Nobody misses it after its update. */
 export const isPassing = (entry: Watched): boolean =>
   entry.kind === 'device' &&
