@@ -2,16 +2,22 @@
 
 export class PublishWindow<T> {
   readonly #send: (waiter: T) => void;
+  readonly #heldMs: () => number;
   readonly #waiting = new Set<T>();
   #max = Number.POSITIVE_INFINITY;
   #open = 0;
   /** Of the connection: what was sent over an earlier one does not count any more. */
   #generation = 0;
   #changedAt = performance.now();
+  #heldBefore = 0;
 
-  /** @param send called for one who waited, when there is a free place */
-  constructor(send: (waiter: T) => void) {
+  /**
+   * @param send called for one who waited, when there is a free place
+   * @param heldMs see `InboundQueue.heldMs`
+   */
+  constructor(send: (waiter: T) => void, heldMs: () => number) {
     this.#send = send;
+    this.#heldMs = heldMs;
   }
 
   get isFull(): boolean {
@@ -23,19 +29,24 @@ export class PublishWindow<T> {
     return this.#changedAt;
   }
 
+  /** For how many milliseconds reports had held up the reading then. */
+  get heldBefore(): number {
+    return this.#heldBefore;
+  }
+
   /** A new connection: nothing is unacknowledged there. @param max infinite: no limit */
   reset(max: number): void {
     this.#max = max;
     this.#open = 0;
     this.#generation++;
-    this.#changedAt = performance.now();
+    this.#changed();
     this.#sendWaiting();
   }
 
   /** One publish leaves. @returns call when it was acknowledged or failed */
   take(): () => void {
     this.#open++;
-    this.#changedAt = performance.now();
+    this.#changed();
     const generation = this.#generation;
     let isOpen = true;
     return () => {
@@ -44,7 +55,7 @@ export class PublishWindow<T> {
       }
       isOpen = false;
       this.#open--;
-      this.#changedAt = performance.now();
+      this.#changed();
       this.#sendWaiting();
     };
   }
@@ -52,6 +63,11 @@ export class PublishWindow<T> {
   /** The waiter is called when there is a free place; once, however often it asks. */
   wait(waiter: T): void {
     this.#waiting.add(waiter);
+  }
+
+  #changed(): void {
+    this.#changedAt = performance.now();
+    this.#heldBefore = this.#heldMs();
   }
 
   /** Who still has something to send afterwards waits behind the others, so that each has its turn. */

@@ -78,7 +78,10 @@ export class Requests {
   readonly #transport: RequestTransport;
   readonly #gateways: AskedGateways;
   readonly #bySignal = new SignalGroups<Pending>((ended) => this.#abort(ended));
-  readonly #window = new PublishWindow<GatewayRequests>((gateway) => this.#sendNext(gateway));
+  readonly #window = new PublishWindow<GatewayRequests>(
+    (gateway) => this.#sendNext(gateway),
+    () => this.#transport.heldMs,
+  );
   readonly #waiting: WaitingRequests;
   readonly #sent: SentRequests;
   /** Others give their subscriptions back for these, which ask then. */
@@ -126,7 +129,7 @@ export class Requests {
         index: -1,
         waitingSince: options.since ?? performance.now(),
         deadline: Number.POSITIVE_INFINITY,
-        heldBefore: 0,
+        heldBefore: this.#transport.heldMs,
         resolve,
         reject,
       });

@@ -202,8 +202,11 @@ export class WaitingRequests {
         // At an open gateway it waits without limit, as long as the broker acknowledges what others have sent.
         const since = Math.max(this.#window.changedAt, pending.waitingSince);
         const own = isOpen ? since + pending.timeout : pending.deadline;
+        const heldBefore = isOpen
+          ? Math.max(this.#window.heldBefore, pending.heldBefore)
+          : pending.heldBefore;
         // What it waits for may have come before.
-        const deadline = endOf(this.#transport, own, pending.timeout, pending.heldBefore);
+        const deadline = endOf(this.#transport, own, pending.timeout, heldBefore);
         if (deadline <= now) {
           this.reject(pending, this.unsent(pending.timeout, isOpen));
         } else {

@@ -1781,6 +1781,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
   },
   'Requests: how each one ends': {
+    'Each of these times is longer by as much as flows were behind with reports of QoS 1 in it, 5 minutes at most; what was before it does not count.':
+      {
+        'mqtt/waiting-requests': [
+          'wait longer by what holds up reports since then',
+          'wait no longer for what has held up reports before the broker has acknowledged the last one',
+        ],
+      },
     'A request is sent once.': {
       'mqtt/losses':
         'that a lost connection interrupts is sent once, and its response may come over the next one…',

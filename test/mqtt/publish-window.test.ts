@@ -3,17 +3,22 @@ import assert from 'node:assert/strict';
 import { PublishWindow } from '../../src/mqtt/publish-window.ts';
 
 describe('the publishes that a broker takes', () => {
+  let heldMs = 0;
+
   /** Each who waits takes a place when called, and waits again when `again` has its name. */
   const open = (max: number, again: string[] = []) => {
     const sent: string[] = [];
     const acknowledge: (() => void)[] = [];
-    const window = new PublishWindow<string>((name) => {
-      sent.push(name);
-      acknowledge.push(window.take());
-      if (again.includes(name)) {
-        window.wait(name);
-      }
-    });
+    const window = new PublishWindow<string>(
+      (name) => {
+        sent.push(name);
+        acknowledge.push(window.take());
+        if (again.includes(name)) {
+          window.wait(name);
+        }
+      },
+      () => heldMs,
+    );
     window.reset(max);
     return { window, sent, acknowledge };
   };
@@ -39,12 +44,28 @@ describe('the publishes that a broker takes', () => {
 
   it('are not limited where it said nothing, and before the first connection', () => {
     const { window } = open(Number.POSITIVE_INFINITY);
-    const fresh = new PublishWindow<string>(() => {});
+    const fresh = new PublishWindow<string>(
+      () => {},
+      () => 0,
+    );
     for (let i = 0; i < 1_000; i++) {
       window.take();
       fresh.take();
     }
     assert.deepEqual([window.isFull, fresh.isFull], [false, false]);
+  });
+
+  it('say for how long reports had held up the reading when one left or was acknowledged last', () => {
+    heldMs = 1;
+    const { window } = open(2);
+    assert.equal(window.heldBefore, 1);
+    heldMs = 2;
+    const acknowledged = window.take();
+    assert.equal(window.heldBefore, 2);
+    heldMs = 3;
+    assert.equal(window.heldBefore, 2);
+    acknowledged();
+    assert.equal(window.heldBefore, 3);
   });
 
   it('leave in turn where they wait, one for each that is acknowledged', () => {

@@ -450,15 +450,18 @@ describe('requests to gateways', () => {
       assert.equal(line.published.length, 3);
     });
 
-    it('end when it acknowledges nothing any more', async () => {
-      requests.connected({ ...UNLIMITED, maxUnacknowledged: 1 });
-      send('a', { timeout: 2 * TIMEOUT_MS });
-      send('b');
-      for (let second = 0; second <= TIMEOUT_MS / 1_000; second++) {
-        await pass(1_000);
-      }
-      assert.deepEqual(await news(), ['b NOT_CONNECTED.notAcknowledged']);
-    });
+    for (const heldMs of [0, 1_000_000]) {
+      it(`end when it acknowledges nothing any more; reports had held up the reading for ${heldMs} ms`, async () => {
+        line.heldMs = heldMs;
+        requests.connected({ ...UNLIMITED, maxUnacknowledged: 1 });
+        send('a', { timeout: 2 * TIMEOUT_MS });
+        send('b');
+        for (let second = 0; second <= TIMEOUT_MS / 1_000; second++) {
+          await pass(1_000);
+        }
+        assert.deepEqual(await news(), ['b NOT_CONNECTED.notAcknowledged']);
+      });
+    }
 
     it('of QoS 0 wait for no acknowledgement', () => {
       open({ qos: 0 });

@@ -50,7 +50,10 @@ describe('requests that wait', () => {
       isFilterBlocked: () => false,
     };
     gateways = new AskedGateways(createTopics(''), 2, filters, () => {});
-    window = new PublishWindow(() => {});
+    window = new PublishWindow(
+      () => {},
+      () => transport.heldMs,
+    );
     waiting = new WaitingRequests(MAX_QUEUE, gateways, window, transport);
   });
 
@@ -298,6 +301,32 @@ describe('requests that wait', () => {
     wait('a', G);
     transport.heldMs += 5_000;
     pass(14);
+    assert.deepEqual(news(), []);
+    pass(1);
+    assert.equal(news().length, 1);
+  });
+
+  it('wait no longer for what has held up reports before the broker has acknowledged the last one', () => {
+    transport.heldMs = 60_000;
+    grant(G);
+    window.reset(1);
+    window.take();
+    wait('a', G);
+    waiting.windowIsFull();
+    pass(9);
+    assert.deepEqual(news(), []);
+    pass(1);
+    assert.equal(news().length, 1);
+  });
+
+  it('wait longer by what holds up reports since then', () => {
+    grant(G);
+    window.reset(1);
+    window.take();
+    transport.heldMs = 4_000;
+    wait('a', G, { heldBefore: 1_000 });
+    waiting.windowIsFull();
+    pass(12);
     assert.deepEqual(news(), []);
     pass(1);
     assert.equal(news().length, 1);
