@@ -8,6 +8,7 @@ import { upgrade } from './config.ts';
 import { confirmOf, filterOf } from './filter.ts';
 import { LastReport, showAge } from './last-report.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';
+import { PassedOn } from './passed-on.ts';
 import { registerPlay } from './play.ts';
 import { registerPreview } from './preview.ts';
 import { registerTestReport, takeTestReports } from './test-report.ts';
@@ -29,7 +30,15 @@ export default function registerReportIn(RED: NodeAPI): void {
           show(status);
         }
       };
-      const send = (report: Report, topic: string) => node.send(messageOf(topic, payloadOf(report), report));
+      const confirm = confirmOf(config, (open, oldestMs) => {
+        notStored = statusOfOpen(open, oldestMs);
+        showBoth();
+      });
+      // What the flow confirms comes again by itself.
+      const passedOn = confirm ? undefined : new PassedOn(RED, node, session);
+      const sender = passedOn ?? node;
+      const send = (report: Report, topic: string) =>
+        sender.send(messageOf(topic, payloadOf(report), report));
       // For the button and for previews. Variables, since every report passes here: an object would be made for each.
       let newestTopic = '';
       let newestPayload: Buffer | undefined;
@@ -43,10 +52,7 @@ export default function registerReportIn(RED: NodeAPI): void {
           send(report, topic);
         },
         error: fail,
-        confirm: confirmOf(config, (open, oldestMs) => {
-          notStored = statusOfOpen(open, oldestMs);
-          showBoth();
-        }),
+        confirm,
         labels(state) {
           labels = statusOfLabels(state);
           showBoth();
@@ -68,6 +74,7 @@ export default function registerReportIn(RED: NodeAPI): void {
         last?.close();
         stopWatching();
         unsubscribe(!removed);
+        passedOn?.close();
       };
     },
   });

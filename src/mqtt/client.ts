@@ -79,6 +79,7 @@ export class MqttClient {
         }
         this.#applyFilters();
         this.#connection.subscriptions.hold(false);
+        this.#connection.resumed();
         this.#users.unsubscribeKept();
         this.#reports.readOn();
         events.resumed(isReady);
@@ -116,6 +117,7 @@ export class MqttClient {
         setImmediate(() => this.#requests.subscribed());
       },
       isBlocked: () => this.#isReadingBlocked,
+      isPaused: () => this.#inbound.isPaused,
       underWay: () => this.#requests.underWay,
       session: (isPresent, limits) => {
         this.#budget.connected();

@@ -44,6 +44,8 @@ export interface ConnectionEvents {
   ): void;
   /** A message was not taken yet, so that nothing behind it is read. */
   isBlocked(): boolean;
+  /** Flows are being replaced or stopped. */
+  isPaused?(): boolean;
   /** How many requests have no response yet. */
   underWay(): number;
 }

@@ -27,7 +27,7 @@ import {
   reasonOfRefusals,
   UNRELEASED,
 } from './reasons.ts';
-import { receiveMessages } from './received-messages.ts';
+import { type Receiver, receiveMessages } from './received-messages.ts';
 import { REGAIN_MS, ReconnectWaits, wasGood } from './reconnect-waits.ts';
 import type { MqttState } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -54,6 +54,8 @@ export class Connection {
   readonly pings: Pings;
   readonly #waits: ReconnectWaits;
   #client: MqttClient | undefined;
+  /** Of that client. */
+  #receiver: Receiver | undefined;
   #state: MqttState = { name: 'idle' };
   /** In milliseconds of `performance.now()`; undefined while there is no connection. */
   #connectedAt: number | undefined;
@@ -163,6 +165,7 @@ export class Connection {
     this.#wanted = false;
     clearTimeout(this.#retry);
     this.pings.disconnected();
+    this.#receiver?.leave();
     const client = this.#client;
     this.#client = undefined;
     this.#connectedAt = undefined;
@@ -173,6 +176,11 @@ export class Connection {
       const given = this.#settings.persistent ? passing : [];
       await endClient(client, this.subscriptions.portionsOf(given));
     }
+  }
+
+  /** Flows run again. */
+  resumed(): void {
+    this.#receiver?.resumed();
   }
 
   /** Cuts the connection before anything more is answered; `close` follows. */
@@ -252,6 +260,7 @@ export class Connection {
       ...{ client, exchanges, pings: this.pings, events: this.#events, log: this.#log },
       isCurrent: () => client === this.#client,
     });
+    this.#receiver = taker;
     // What is noticed first is the reason; the rest, such as a reset socket, only follows from it.
     let loss: Omit<Loss, 'wasConnected' | 'underWay'> | undefined;
     client.on('error', (error) => {

@@ -201,13 +201,3 @@ export class OrderedAcks implements Deferrable {
     }
   }
 }
-
-/** A PUBACK, without a reason: the same in MQTT 3.1.1 and 5. */
-export function pubackOf(messageId: number): Buffer {
-  const packet = Buffer.allocUnsafe(4);
-  packet[0] = 0x40;
-  packet[1] = 2;
-  packet[2] = messageId >> 8;
-  packet[3] = messageId & 0xff;
-  return packet;
-}

@@ -5,7 +5,8 @@ import type { Deferrable } from '../protocol/deferral.ts';
 import { oneLine } from '../protocol/text.ts';
 import type { ConnectionEvents } from './connection-events.ts';
 import type { Exchanges } from './exchanges.ts';
-import { OrderedAcks, pubackOf } from './ordered-acks.ts';
+import { GatheredAcks } from './gathered-acks.ts';
+import { OrderedAcks } from './ordered-acks.ts';
 import type { Pings } from './pings.ts';
 import type { Publish, PublishTaker, Taken } from './publish-reader.ts';
 
@@ -13,22 +14,48 @@ interface Receiving {
   client: MqttClient;
   exchanges: Exchanges;
   pings: Pings;
-  events: Pick<ConnectionEvents, 'message'>;
+  events: Pick<ConnectionEvents, 'message' | 'isPaused'>;
   log: Logger;
   /** Nothing is taken any more when it is not. */
   isCurrent: () => boolean;
 }
 
-interface Receiver extends PublishTaker {
+export interface Receiver extends PublishTaker {
   /** Gives on what earlier connections of the session have received and nobody has taken. */
   goOn(): void;
+  /** Flows run again. */
+  resumed(): void;
+  /** The connection is about to be left: what flows have had is acknowledged. */
+  leave(): void;
 }
+
+/** MQTT.js takes an error for "read on, but do not acknowledge". */
+const NOT_HERE = new Error('acknowledged with others');
 
 /** @returns takes what MQTT.js does not read; what it reads comes the same way */
 export function receiveMessages({ client, exchanges, pings, events, log, isCurrent }: Receiving): Receiver {
-  const acknowledge = (messageId: number) => void client.stream.write(pubackOf(messageId));
-  const acks = new OrderedAcks(isCurrent, acknowledge, () => pings.ping());
-  client.on('packetsend', ({ cmd }) => cmd === 'pingreq' && acks.pinged());
+  const gathered = new GatheredAcks(
+    (packets, isGathered) => {
+      const { stream } = client;
+      if (isCurrent() && stream.writable) {
+        // With a callback a stream that gathers writes holds nothing back.
+        void (isGathered ? stream.write(packets, () => {}) : stream.write(packets));
+      }
+    },
+    () => events.isPaused?.() === true,
+  );
+  const acknowledge = (messageId: number) => gathered.add(messageId);
+  const acks = new OrderedAcks(
+    isCurrent,
+    (messageId) => gathered.addDone(messageId),
+    () => pings.ping(),
+  );
+  client.on('packetsend', ({ cmd }) => {
+    if (cmd === 'pingreq') {
+      gathered.flush();
+      acks.pinged();
+    }
+  });
   client.on('packetreceive', ({ cmd }) => cmd === 'pingresp' && acks.ponged());
 
   /** Of QoS 2: where nobody takes it after all, the next connection of the session has it. */
@@ -74,7 +101,16 @@ export function receiveMessages({ client, exchanges, pings, events, log, isCurre
   };
 
   // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
-  client.handleMessage = (packet, callback) => take(packet as Publish, callback);
+  client.handleMessage = (packet, callback) => {
+    const { qos, messageId } = packet as Publish;
+    const isGathered = qos === 1 && messageId !== undefined;
+    take(packet as Publish, (error) => {
+      if (isGathered && !error) {
+        acknowledge(messageId);
+      }
+      callback(isGathered ? (error ?? NOT_HERE) : error);
+    });
+  };
   const goOn = (): void => {
     for (const packet of exchanges.untaken.splice(0)) {
       take(
@@ -83,5 +119,10 @@ export function receiveMessages({ client, exchanges, pings, events, log, isCurre
       );
     }
   };
-  return { came: () => isCurrent() && pings.signs.seen(), take, acknowledge, goOn };
+  return {
+    ...{ take, acknowledge, goOn },
+    came: () => isCurrent() && pings.signs.seen(),
+    resumed: () => gathered.resumed(),
+    leave: () => gathered.flush(),
+  };
 }

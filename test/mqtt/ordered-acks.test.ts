@@ -1,6 +1,6 @@
 // Acknowledgements that wait for the first of them: in order, each once, and no more than MQTT has packet ids.
 import assert from 'node:assert/strict';
-import { OrderedAcks, pubackOf } from '../../src/mqtt/ordered-acks.ts';
+import { OrderedAcks } from '../../src/mqtt/ordered-acks.ts';
 
 const NOBODY = { written() {}, settled() {} };
 
@@ -144,10 +144,6 @@ describe('acknowledgements in order', () => {
     assert.equal(read.length, 65_536);
     second?.acknowledge();
     assert.equal(read.length, 65_536);
-  });
-
-  it('are packets of four bytes with the packet id', () => {
-    assert.deepEqual([...pubackOf(0x1234)], [0x40, 2, 0x12, 0x34]);
   });
 
   it('are told with their order when they are written, and once up to where the broker has had them', () => {

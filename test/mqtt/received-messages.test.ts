@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import mqtt, { type IPublishPacket, type MqttClient } from 'mqtt';
 import { Exchanges } from '../../src/mqtt/exchanges.ts';
 import { Pings } from '../../src/mqtt/pings.ts';
@@ -36,6 +37,7 @@ describe('messages of a connection', () => {
   let taker: ReturnType<typeof receiveMessages>;
   let isCurrent: boolean;
   let isBlocked: boolean;
+  let isPaused: boolean;
   let message: Message;
   /** What went to the broker, in hex. */
   let written: string[];
@@ -45,16 +47,16 @@ describe('messages of a connection', () => {
 
   beforeEach(() => {
     mockTime(1_000_000);
-    [isCurrent, isBlocked] = [true, false];
+    [isCurrent, isBlocked, isPaused] = [true, false, false];
     [written, warnings, outcomes] = [[], [], []];
     message = (done) => done();
     client = Object.assign(new EventEmitter(), {
-      stream: { write: (bytes: Buffer) => void written.push(bytes.toString('hex')) },
+      stream: { writable: true, write: (bytes: Buffer) => void written.push(bytes.toString('hex')) },
       handleMessage() {},
       incomingStore: new mqtt.Store(),
       sendPing() {
-        written.push('ping');
         client.emit('packetsend', { cmd: 'pingreq' });
+        written.push('ping');
       },
       reschedulePing() {},
     });
@@ -67,6 +69,7 @@ describe('messages of a connection', () => {
       events: {
         message: (topic, payload, qos, retained, done, deferrable) =>
           message(done, deferrable, topic, payload, qos, retained),
+        isPaused: () => isPaused,
       },
       log: { info() {}, trace() {}, warn: (text) => void warnings.push(text) },
       isCurrent: () => isCurrent,
@@ -78,6 +81,11 @@ describe('messages of a connection', () => {
   });
 
   const tick = (ms: number) => mock.timers.tick(ms);
+  const turns = async () => {
+    for (let i = 0; i < 5; i++) {
+      await turn();
+    }
+  };
   const take = (packet: Publish) => taker.take(packet, (error) => void outcomes.push(error?.message));
   const stored = (messageId: number | undefined) =>
     new Promise((resolve) => client.incomingStore.get({ messageId }, (_, packet) => resolve(packet)));
@@ -101,9 +109,37 @@ describe('messages of a connection', () => {
     assert.deepEqual(outcomes, [undefined, undefined, undefined]);
   });
 
-  it('are acknowledged by their packet id', () => {
+  it('are acknowledged by their packet ids, together and once flows have them, whoever has read them', async () => {
     taker.acknowledge(258);
-    assert.deepEqual(written, ['40020102']);
+    const packet = publish({ qos: 1, messageId: 5 }) as IPublishPacket;
+    client.handleMessage(packet, (error) => void outcomes.push(error?.message));
+    assert.deepEqual([written, outcomes], [[], ['acknowledged with others']]);
+    await turns();
+    assert.deepEqual(written, ['4002010240020005']);
+  });
+
+  it('of QoS 1 are acknowledged before a ping, and when the connection is left, as far as flows have them', async () => {
+    taker.acknowledge(1);
+    await turn();
+    await turn();
+    taker.acknowledge(2);
+    pings.ping();
+    assert.deepEqual(written, ['40020001', 'ping']);
+    taker.leave();
+    isCurrent = false;
+    await turns();
+    assert.deepEqual(written, ['40020001', 'ping']);
+  });
+
+  it('of QoS 1 that come while flows are replaced are acknowledged when these run again', async () => {
+    isPaused = true;
+    taker.acknowledge(1);
+    await turns();
+    assert.deepEqual(written, []);
+    isPaused = false;
+    taker.resumed();
+    await turns();
+    assert.deepEqual(written, ['40020001']);
   });
 
   it('are not taken when the connection is given up', () => {

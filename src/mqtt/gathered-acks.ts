@@ -1,0 +1,118 @@
+// The PUBACKs of one connection: they leave together, and none before Node-RED has passed its report on to the nodes behind.
+import { performance } from 'node:perf_hooks';
+
+/** Brokers leave 10 to 100 reports unacknowledged and then wait, which ends the gathering too: a quiet turn follows. */
+const MAX_GATHERED = 256;
+/** With a slow flow a turn takes long, and the broker ends a connection from which it hears nothing. */
+const MAX_GATHERED_MS = 100;
+
+/**
+ * Node-RED passes a message on with the next turn of the event loop. A node that is closed before that, as all are when
+ * Node-RED stops, gets nothing of it: the broker is not told of such a report, and sends it again after the start.
+ */
+export class GatheredAcks {
+  readonly #write: (packets: Buffer, isGathered: boolean) => void;
+  readonly #isPaused: () => boolean;
+  #ids: number[] = [];
+  /** Of all that were added and of those of which the broker was told: how many there were so far. */
+  #added = 0;
+  #written = 0;
+  /** The reports of the first so many have been passed on; that was so when it was looked at last. */
+  #passedOn = 0;
+  #passedOnBefore = 0;
+  #isEndAwaited = false;
+  #isGathering = false;
+  /** In milliseconds of `performance.now()`. */
+  #since = 0;
+
+  /**
+   * @param write sends packets to the broker; `isGathered`: nothing more is to be gathered with them
+   * @param isPaused whether flows are being replaced or stopped
+   */
+  constructor(write: (packets: Buffer, isGathered: boolean) => void, isPaused: () => boolean) {
+    this.#write = write;
+    this.#isPaused = isPaused;
+  }
+
+  /** Its report was given to the flows just now. */
+  add(messageId: number): void {
+    this.#ids.push(messageId);
+    this.#added++;
+    if (!this.#isEndAwaited) {
+      this.#isEndAwaited = true;
+      // With all that is given to the flows in the same call.
+      process.nextTick(this.#end);
+    }
+  }
+
+  /** Its report has gone through the flow. */
+  addDone(messageId: number): void {
+    if (this.#ids.length === 0) {
+      this.#write(pubackOf([messageId]), false);
+    } else {
+      this.add(messageId);
+    }
+  }
+
+  /** Tells the broker of those whose reports have been passed on. */
+  flush(): void {
+    const count = this.#passedOn - this.#written;
+    if (count > 0) {
+      const ids = count === this.#ids.length ? this.#ids : this.#ids.slice(0, count);
+      this.#ids = count === this.#ids.length ? [] : this.#ids.slice(count);
+      this.#written = this.#passedOn;
+      this.#write(pubackOf(ids), true);
+    }
+  }
+
+  /** Flows run again: who was to get reports and was replaced gets them, too. */
+  resumed(): void {
+    this.#passed(this.#added);
+  }
+
+  readonly #end = (): void => {
+    this.#isEndAwaited = false;
+    const count = this.#added;
+    // Behind what Node-RED does then.
+    setImmediate(() => {
+      if (!this.#isPaused()) {
+        this.#passed(count);
+      }
+    });
+  };
+
+  #passed(count: number): void {
+    this.#passedOn = Math.max(this.#passedOn, count);
+    if (!this.#isGathering && this.#passedOn > this.#written) {
+      this.#isGathering = true;
+      this.#since = performance.now();
+      this.#passedOnBefore = this.#passedOn;
+      setImmediate(this.#turn);
+    }
+  }
+
+  readonly #turn = (): void => {
+    const isQuiet = this.#passedOn === this.#passedOnBefore;
+    const isMuch = this.#passedOn - this.#written >= MAX_GATHERED;
+    if (isQuiet || isMuch || performance.now() - this.#since >= MAX_GATHERED_MS) {
+      this.#isGathering = false;
+      this.flush();
+    } else {
+      this.#passedOnBefore = this.#passedOn;
+      setImmediate(this.#turn);
+    }
+  };
+}
+
+/** PUBACKs without a reason: the same in MQTT 3.1.1 and 5. */
+export function pubackOf(messageIds: readonly number[]): Buffer {
+  const packets = Buffer.allocUnsafe(4 * messageIds.length);
+  let at = 0;
+  for (const messageId of messageIds) {
+    packets[at++] = 0x40;
+    packets[at++] = 2;
+    packets[at++] = messageId >> 8;
+    packets[at++] = messageId & 0xff;
+  }
+  return packets;
+}

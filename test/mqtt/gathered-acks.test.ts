@@ -1,0 +1,126 @@
+// When the broker is told of reports: together, once Node-RED has passed them on, and never of those that it has not.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { GatheredAcks, pubackOf } from '../../src/mqtt/gathered-acks.ts';
+
+describe('acknowledgements that are gathered', () => {
+  let written: { ids: number[]; isGathered: boolean }[];
+  let isPaused: boolean;
+  let acks: GatheredAcks;
+
+  beforeEach(() => {
+    written = [];
+    isPaused = false;
+    acks = new GatheredAcks(
+      (packets, isGathered) => {
+        const ids = Array.from({ length: packets.length / 4 }, (_, i) => packets.readUInt16BE(4 * i + 2));
+        written.push({ ids, isGathered });
+      },
+      () => isPaused,
+    );
+  });
+  afterEach(() => mock.reset());
+
+  const turns = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      await turn();
+    }
+  };
+  const news = () => written.splice(0).map(({ ids }) => ids);
+
+  it('are packets of four bytes with the packet id', () => {
+    assert.deepEqual([...pubackOf([0x1234, 5])], [0x40, 2, 0x12, 0x34, 0x40, 2, 0, 5]);
+  });
+
+  it('leave in their order in one piece after the first turn that brings no more', async () => {
+    acks.add(1);
+    acks.add(2);
+    await turn();
+    acks.add(3);
+    assert.deepEqual(news(), []);
+    await turns(5);
+    assert.deepEqual(written, [{ ids: [1, 2, 3], isGathered: true }]);
+  });
+
+  it('leave before that where they are many, or when a tenth of a second has passed', async () => {
+    for (let id = 1; id <= 1_000; id++) {
+      acks.add(id);
+      if (id % 100 === 0) {
+        await turn();
+      }
+    }
+    assert.ok(written.length >= 2, `${written.length} pieces`);
+    await turns(5);
+    assert.deepEqual(
+      news().flat(),
+      Array.from({ length: 1_000 }, (_, i) => i + 1),
+    );
+    let now = 0;
+    mock.method(performance, 'now', () => now);
+    for (let id = 1; id <= 6; id++) {
+      acks.add(id);
+      await turn();
+      now += 30;
+    }
+    assert.equal(written.length, 1);
+  });
+
+  it('are not written while Node-RED has not passed the report on, however it is asked for', async () => {
+    acks.add(1);
+    acks.flush();
+    await Promise.resolve();
+    acks.flush();
+    assert.deepEqual(news(), []);
+    await turn();
+    await turn();
+    acks.add(2);
+    acks.flush();
+    assert.deepEqual(news(), [[1]]);
+    acks.flush();
+    assert.deepEqual(news(), []);
+    await turns(5);
+    assert.deepEqual(news(), [[2]]);
+  });
+
+  it('of reports that come behind others in the same turn wait for the next one', async () => {
+    let given = 0;
+    // A report that waited is given to the flows in the middle of a turn, and passed on with the next.
+    setImmediate(() => {
+      acks.add(2);
+      setImmediate(() => {
+        given = 2;
+      });
+    });
+    acks.add(1);
+    while (written.length === 0) {
+      await turn();
+      acks.flush();
+      assert.equal(given === 0 && written.some(({ ids }) => ids.includes(2)), false);
+    }
+  });
+
+  it('wait while flows are replaced, those of before not', async () => {
+    acks.add(1);
+    await turn();
+    await turn();
+    acks.add(2);
+    isPaused = true;
+    await turns(5);
+    assert.deepEqual(news(), [[1]]);
+    isPaused = false;
+    acks.resumed();
+    await turns(5);
+    assert.deepEqual(news(), [[2]]);
+  });
+
+  it('that are due leave at once where none waits, else behind these', async () => {
+    acks.addDone(1);
+    assert.deepEqual(written.splice(0), [{ ids: [1], isGathered: false }]);
+    acks.add(2);
+    acks.addDone(3);
+    assert.deepEqual(news(), []);
+    await turns(5);
+    assert.deepEqual(news(), [[2, 3]]);
+  });
+});
