@@ -28,7 +28,7 @@ const readJson = async (file) => JSON.parse(await readFile(file, 'utf8').catch((
 /**
  * The engine becomes one file, because a hundred small ones weigh more than what is in them; the nodes stay file by file and
  * load that one, so that all share one copy of it. What is not a runtime dependency is built in. In stacks, names of classes'
- * public methods and of the nodes' functions are left; the engine's own names weigh a quarter of it.
+ * public methods are left; all others weigh a quarter of the engine.
  */
 async function buildRuntime() {
   const options = {
@@ -41,6 +41,7 @@ async function buildRuntime() {
     target: 'node20',
     minifySyntax: true,
     minifyWhitespace: true,
+    minifyIdentifiers: true,
     // A thrown error shows the line it came from.
     lineLimit: 1000,
     // The code does not name the maps: the tarball is without them.
@@ -48,7 +49,7 @@ async function buildRuntime() {
     sourcesContent: false,
   };
   await Promise.all([
-    build({ ...options, entryPoints: ['src/index.ts'], minifyIdentifiers: true }),
+    build({ ...options, entryPoints: ['src/index.ts'] }),
     build({
       ...options,
       entryPoints: (await sourcesBelow('nodes')).filter((file) => !isEditor(file)),

@@ -639,6 +639,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/losses': 'while a deploy leaves the service alone are kept, …',
       'faults/deploys': 'of type … keeps every report and leaves nothing behind',
     },
+    'What Node-RED has not passed on yet when it begins comes to those behind that are replaced, and to no other one a second time.':
+      {
+        'nodes/passed-on': 'and … costs no report, and brings none twice',
+      },
     'A deploy that restarts the service node (a full deploy, or a change of the service) makes a new connection.':
       {
         'nodes/lifecycle':
@@ -695,12 +699,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/waits': 'are 1.5 seconds for the DISCONNECT to a broker that has stopped reading',
       'mqtt/closing': 'leaves no socket at a broker that has stopped reading',
     },
-    'Reports of QoS 1 that were held are not acknowledged.': {
-      'mqtt/inbound-queue':
-        'releases what holds up the connection when it is dropped, without an acknowledgement',
-      'mqtt/losses':
-        'and were not yet handed to a flow when Node-RED stops come again with a persistent session',
-    },
+    'Reports of QoS 1 that were held are not acknowledged, and neither are those that Node-RED has not passed on yet.':
+      {
+        'mqtt/gathered-acks':
+          'are not written while Node-RED has not passed the report on, however it is asked for',
+        'faults/stops': 'costs no report',
+        'mqtt/inbound-queue':
+          'releases what holds up the connection when it is dropped, without an acknowledgement',
+        'mqtt/losses':
+          'and were not yet handed to a flow when Node-RED stops come again with a persistent session',
+      },
     'After a start, too, reports wait until all flows have started, at the latest for 20 seconds.': {
       'nodes/lifecycle': 'lets reports wait after a start until all flows have started',
       'mqtt/waits': 'are 20 seconds for reports while flows are being replaced and nobody says that they run',
