@@ -4,6 +4,7 @@ import { parseHttpMethod } from '../../src/index.ts';
 import { readProperty, updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { upgrade } from './config.ts';
+import { headersOf } from './headers.ts';
 
 export default function registerServiceRequest(RED: NodeAPI): void {
   registerAction(RED, 'mt-service-request', {
@@ -18,7 +19,8 @@ export default function registerServiceRequest(RED: NodeAPI): void {
         const { path, query } = await read(msg);
         // A GET has no body, so it is not asked where that would come from.
         const { body } = parseHttpMethod(method) === 'GET' ? {} : await readBody(msg);
-        send(updateMessage(RED, msg, await session.rest.call({ method, path, query, body }, signal)));
+        const response = await session.rest.call({ method, path, query, body }, signal);
+        send(updateMessage(RED, msg, { ...response, headers: headersOf(response.headers) }));
       };
     },
   });

@@ -1,5 +1,6 @@
 // Each further node once on a real Node-RED with the installed package, and what it did to the service.
 import assert from 'node:assert/strict';
+import { startServer, type TestServer } from '../rest/server.ts';
 import { type NodeConfig, sink, source, VERSIONS } from './node-red.ts';
 import { isReady, openSite, type Site } from './site.ts';
 
@@ -24,6 +25,21 @@ const FLOW: NodeConfig[] = [
     wires: [['timestamped-ack']],
   },
   ...node('timestamped-ack'),
+  { id: 'asked', type: 'http in', url: '/page', method: 'get', wires: [['devices']] },
+  source('to webhook', ['devices']),
+  {
+    id: 'devices',
+    type: 'mt-service-request',
+    service: 'service',
+    path: 'api/v1/devices?MaxResults=2',
+    pathType: 'str',
+    method: 'GET',
+    wires: [['text']],
+  },
+  { id: 'text', type: 'template', template: '<p>There are devices.</p>', wires: [['answer', 'webhook']] },
+  { id: 'answer', type: 'http response', wires: [] },
+  { id: 'webhook', type: 'http request', method: 'POST', ret: 'txt', wires: [['from webhook']] },
+  sink('from webhook'),
 ];
 
 describe('every node of the installed package', function () {
@@ -32,12 +48,17 @@ describe('every node of the installed package', function () {
   for (const version of VERSIONS) {
     describe(`on ${version.name}`, () => {
       let site: Site;
+      let webhook: TestServer;
       before(async () => {
+        webhook = await startServer((_, response) => void response.end('ok'));
         site = await openSite(version);
         await site.red.deploy([site.config, ...FLOW]);
         await site.red.status('samples', isReady);
       });
-      after(() => site?.close());
+      after(async () => {
+        await site?.close();
+        await webhook?.stop();
+      });
 
       const run = async (type: string, msg: Record<string, unknown>) => {
         site.red.send(`to ${type}`, { ...msg, kept: 'as it was' });
@@ -86,6 +107,19 @@ describe('every node of the installed package', function () {
         });
         assert.equal(statusCode, 200);
         assert.equal((payload as { items: unknown[] }).items.length, 2);
+      });
+
+      it('leaves nothing of the response in what core nodes send next', async () => {
+        const response = await fetch(`${site.red.url}/page`);
+        assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
+        assert.equal(await response.text(), '<p>There are devices.</p>');
+        site.red.send('to webhook', { url: webhook.url });
+        assert.equal(
+          (await site.red.next('from webhook', ({ statusCode }) => statusCode === 200)).payload,
+          'ok',
+        );
+        const [{ headers, body } = assert.fail('nothing was sent')] = webhook.calls;
+        assert.deepEqual([body, headers['content-type']], ['<p>There are devices.</p>', undefined]);
       });
 
       it('sends the devices one by one, so that Join can put them together', async () => {
