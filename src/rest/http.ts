@@ -37,6 +37,8 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Of an error's body only the beginning is shown, so no more than this is kept. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 4;
+/** Larger parts of a body are kept as they came. */
+const MAX_JOINED_BYTES = 16 * 1024;
 /** Characters. */
 const MAX_SHOWN_ENCODING = 50;
 /** The marks, in hex, of what is not UTF-8. */
@@ -217,7 +219,7 @@ function collect(
       },
       onResponseData(_, chunk) {
         size += chunk.length;
-        chunks.push(chunk);
+        addPart(chunks, chunk);
         response.isCut = size > maxBytesOf(response);
         if (response.isCut) {
           leave(controller);
@@ -234,6 +236,19 @@ function collect(
     };
     agent.dispatch(request as Dispatcher.DispatchOptions, handler);
   });
+}
+
+/**
+ * Each part takes a hundred bytes of memory beside its own: a body that comes byte by byte would take a hundred times its
+ * limit. Small ones are put together, each byte about a dozen times at most.
+ */
+function addPart(parts: Buffer[], part: Buffer): void {
+  parts.push(part);
+  let [before, last] = parts.slice(-2);
+  while (before && last && before.length <= last.length && last.length <= MAX_JOINED_BYTES) {
+    parts.splice(-2, 2, Buffer.concat([before, last]));
+    [before, last] = parts.slice(-2);
+  }
 }
 
 /** Nothing more is sent or read; a handler is told of it as of an error. */

@@ -5,11 +5,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ServiceError } from '../../src/errors.ts';
 import { NetworkError } from '../../src/rest/faults.ts';
 import { HttpAgent, type HttpRequest } from '../../src/rest/http.ts';
-import { heldOf } from '../memory.ts';
+import { heldOf, usedMemory } from '../memory.ts';
 import { startServer, type TestServer } from './server.ts';
 
 const MB = 1024 * 1024;
@@ -64,6 +65,42 @@ describe('HTTP exchange', () => {
     assert.deepEqual(answer.headers['x-two'], ['2', '3']);
     const [{ method, url, headers, body }] = server.calls as [(typeof server.calls)[0]];
     assert.deepEqual([method, url, headers['x-one'], body], ['POST', '/a?b=%20', '1', '{"c":"é"}']);
+  });
+
+  it('keeps a body that comes byte by byte in little more memory than it has bytes', async () => {
+    const COUNT = 200_000;
+    const text = Array.from({ length: COUNT }, (_, i) => i % 10).join('');
+    let end = (): void => {};
+    let sent = 0;
+    const raw = createServer((socket) => {
+      socket.once('data', () => {
+        const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+        const body = `${head}${text.replace(/./g, '1\r\n$&\r\n')}`;
+        sent = body.length;
+        socket.write(body);
+        end = () => socket.end('0\r\n\r\n');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(raw, 'listening');
+    let own: Socket | undefined;
+    const note = (message: unknown) => {
+      own = (message as { socket: Socket }).socket;
+    };
+    subscribe('net.client.socket', note);
+    const { port } = raw.address() as { port: number };
+    const before = usedMemory();
+    const answer = agent.send(request({ origin: `http://127.0.0.1:${port}`, method: 'GET' }));
+    while (own === undefined || sent === 0 || own.bytesRead < sent) {
+      await turn();
+    }
+    unsubscribe('net.client.socket', note);
+    await turn();
+    const used = usedMemory() - before;
+    end();
+    assert.equal((await answer).body, text);
+    raw.close();
+    // A buffer of its own for each takes twenty times as much.
+    assert.ok(used < 10 * COUNT, `${used} bytes`);
   });
 
   it('leaves the mark of the byte order out, in one piece and in several', async () => {
