@@ -1789,6 +1789,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
   },
   'Requests: how each one ends': {
+    'Where a flow keeps the processor busy beyond one, the response that has come meanwhile is read first.': {
+      'mqtt/slow-flow':
+        'costs no request whose response has come while it worked for longer than that had time',
+      'mqtt/deadlines': 'is looked at also where it stays so',
+    },
     'Each of these times is longer by as much as flows were behind with reports of QoS 1 in it, 5 minutes at most; what was before it does not count.':
       {
         'mqtt/waiting-requests': [

@@ -1,7 +1,9 @@
 // One timer for many deadlines: somebody looks when the first of them has come, and does nothing else than look then.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Deadlines, MAX_TIMER_MS } from '../../src/mqtt/deadlines.ts';
+import { block } from '../block.ts';
 
 describe('many deadlines', () => {
   let now = 0;
@@ -101,5 +103,32 @@ describe('many deadlines', () => {
     assert.deepEqual(looks, []);
     mock.timers.tick(MAX_TIMER_MS);
     assert.equal(looks.length, 1);
+  });
+});
+
+describe('a deadline in a process that is busy', () => {
+  const lookAfter = async (busyMs: number, times: number): Promise<number> => {
+    let isLooked = false;
+    const deadlines = new Deadlines(() => {
+      isLooked = true;
+      return { next: Number.POSITIVE_INFINITY, checked: 0 };
+    });
+    deadlines.add(performance.now() + 1);
+    let turns = 0;
+    for (; !isLooked; turns++) {
+      if (turns < times) {
+        block(busyMs);
+      }
+      await turn();
+    }
+    return turns;
+  };
+
+  it('is looked at some time after that, when what came meanwhile has been read', async () => {
+    assert.ok((await lookAfter(100, 1)) > 3);
+  });
+
+  it('is looked at also where it stays so', async () => {
+    assert.ok((await lookAfter(30, 1_000)) < 20);
   });
 });

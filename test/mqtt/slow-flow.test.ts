@@ -85,4 +85,30 @@ describe('a flow that is slower than the reports, for a quarter of a minute', fu
       await mosquitto.stop();
     }
   });
+
+  it('costs no request whose response has come while it worked for longer than that had time', async function () {
+    requirePrograms(this, 'mosquitto');
+    const mosquitto = await startMosquitto();
+    const session = openSession(mosquitto.url, { requestTimeout: 300 });
+    const gateway = await connectAsync(mosquitto.url, { reconnectPeriod: 0 });
+    try {
+      gateway.on('message', (topic, payload) => {
+        const { id } = JSON.parse(payload.toString()) as { id: string };
+        const answer = JSON.stringify({ id, time: TIME, status: 0, value: '03040100' });
+        // The broker has it, and this process has not read it.
+        gateway.publish(topic.replace('/request/', '/response/'), answer, { qos: 1 }, () => block(400));
+      });
+      await gateway.subscribeAsync(`mt/gateway/${G}/request/#`, { qos: 1 });
+      session.subscribe(ALL, new Collector());
+      await reached(session, 'connected');
+      const { signal } = new AbortController();
+      for (let i = 0; i < 3; i++) {
+        assert.ok(await session.request('read', { gateway: G, device: D, identifier: '8001' }, { signal }));
+      }
+    } finally {
+      gateway.end(true);
+      await session.close();
+      await mosquitto.stop();
+    }
+  });
 });
