@@ -18,6 +18,7 @@ import { WatchJudge } from './watch-judge.ts';
 import { WatchKinds } from './watch-kinds.ts';
 import { WatchMembers } from './watch-members.ts';
 import { WatchScope } from './watch-scope.ts';
+import { watchedOn } from './watch-successor.ts';
 import {
   type Alarm,
   goOn,
@@ -83,6 +84,7 @@ export class DeviceWatch implements WatchedChecker {
   get kept(): KeptWatch {
     return {
       filter: this.#scope.filter,
+      gateways: this.#settings.gateways,
       devices: this.#settings.devices,
       hasMissedReports: false,
       entries: this.entries,
@@ -258,23 +260,23 @@ export class DeviceWatch implements WatchedChecker {
   }
 
   /** Goes on with what was watched before under the same name. */
-  takeOver({ filter, devices, entries, left, forgotten, untold, hasMissedReports }: KeptWatch): void {
+  takeOver(kept: KeptWatch): void {
+    const { filter, entries, left, forgotten, untold, hasMissedReports } = kept;
     this.#alarms.takeOver(untold);
     const isSame = filter === this.#scope.filter;
     for (const id of forgotten) {
       this.#scope.forgetGateway(id);
     }
-    const needed = this.#scope.leavesOut(devices) ? this.#scope.needed(entries, left) : undefined;
-    const isNeeded = ({ id, kind }: Watched) => kind === 'device' || needed?.has(id) !== false;
+    const isWatchedOn = watchedOn(this.#context.network, this.#settings, kept);
     for (const before of entries.values()) {
-      if (isNeeded(before)) {
+      if (isWatchedOn(before)) {
         this.#resume(before, isSame && !hasMissedReports);
       } else {
         this.#alarms.tellEnds(before);
       }
     }
     for (const before of this.#settings.labels.length > 0 ? left.values() : []) {
-      if (isNeeded(before)) {
+      if (isWatchedOn(before)) {
         // The one of the other watch would hold all that this has watched.
         const own = newWatched(before.id, before.kind, this, before.since);
         goOn(own, before);

@@ -71,7 +71,8 @@ export interface WatchContext {
 /** What goes on over a deploy, and where a store brings it back over a restart. */
 export interface KeptWatch {
   filter: string;
-  /** That were listed. */
+  /** Those of its settings. */
+  gateways: readonly string[];
   devices: readonly string[];
   /** Reports have gone on without it: nobody may have heard who was there. */
   hasMissedReports: boolean;

@@ -70,26 +70,6 @@ export class WatchScope {
     return kind === 'gateway' && !this.#gateways.has(id);
   }
 
-  /** Devices are listed, and of those of another watch not all: its gateways may bring none of the others. */
-  leavesOut(devicesBefore: readonly string[]): boolean {
-    return (
-      this.hasDevices && (devicesBefore.length === 0 || !devicesBefore.every((id) => this.#devices.has(id)))
-    );
-  }
-
-  /** Listed as a device or a gateway, or one of these devices has been heard by it, as far as that is known. */
-  needed(...known: ReadonlyMap<string, Readonly<Watched>>[]): Set<string> {
-    const found = new Set([...this.#devices, ...this.#gateways]);
-    for (const id of this.#devices) {
-      for (const entry of known.map((entries) => entries.get(id))) {
-        for (const gateway of entry ? knownGatewaysOf(entry) : []) {
-          found.add(gateway);
-        }
-      }
-    }
-    return found;
-  }
-
   /** Nobody tells the silence of this gateway, and perhaps nobody listens to it any more. */
   isOutside(gateway: string): boolean {
     return this.#forgotten.has(gateway) || !this.#mayPass(gateway);

@@ -8,6 +8,9 @@ import { ALL, D, deviceAt, G, G2, HOUR, MINUTE, SETTINGS, World } from './watche
 const X = 'c0141f68fc99';
 /** That only X brings. */
 const Y = deviceAt(9);
+const OTHER_OF_G = deviceAt(8);
+/** A mistake: there is no such address. */
+const TYPO = 'c0141f68fcaa';
 const OF_X = [
   { gateway: X, device: Y },
   { gateway: X, device: X },
@@ -100,13 +103,60 @@ for (const labels of [[], ['floor']]) {
       assert.deepEqual([heads(), watch.active().map(({ device }) => device)], [[], [G]]);
     });
 
+    it('has no gateway any more that was listed and brings none of the list', () => {
+      open({ gateways: [G, X], devices: [D] });
+      world.run(2 * HOUR, MINUTE, OF_G);
+      assert.deepEqual(heads(), [`+gateway-silent ${X}`]);
+      deploy({ devices: [D] });
+      assert.deepEqual([heads(), watch.counts.watched], [[`-gateway-silent ${X}`], 2]);
+    });
+
+    it('keeps what it has told of the gateway of another device that it has not watched before', () => {
+      open({ devices: [D] });
+      world.run(HOUR, MINUTE, [...OF_G, { device: OTHER_OF_G }]);
+      world.wait(HOUR);
+      assert.deepEqual(heads(), [`+gateway-silent ${G}`]);
+      deploy({ devices: [OTHER_OF_G] });
+      assert.deepEqual([heads(), watch.active().map(({ device }) => device)], [[], [G]]);
+    });
+
+    // A gateway that carries a label is expected, and one that carries none has no place here.
+    for (const list of labels.length > 0 ? [] : (['gateways', 'devices'] as const)) {
+      it(`forgets an address in ${list} that nobody has ever heard when it is taken out`, () => {
+        open({ [list]: [TYPO] });
+        world.run(2 * HOUR, MINUTE, OF_G);
+        assert.deepEqual(
+          heads().map((text) => text.split(' ')[1]),
+          [TYPO],
+        );
+        deploy({});
+        assert.deepEqual(
+          heads().map((text) => [text[0], text.split(' ')[1]]),
+          [['-', TYPO]],
+        );
+        world.run(3 * HOUR, MINUTE, OF_G);
+        assert.deepEqual(heads(), []);
+        assert.equal(watch.counts.active, 0);
+      });
+
+      it(`watches on an address in ${list} that was heard when it is taken out`, () => {
+        const [id, report] = list === 'gateways' ? [X, OF_X] : [Y, OF_X];
+        open({ [list]: [id] });
+        world.run(HOUR, MINUTE, [...OF_G, ...report]);
+        deploy({});
+        world.run(2 * HOUR, MINUTE, OF_G);
+        assert.ok(heads().some((text) => text === `+gateway-silent ${X}`));
+      });
+    }
+
     it('has no gateway for anything but its silence that is not on the list', () => {
       open({ devices: [D] });
       world.run(HOUR, MINUTE, OF_G);
       assert.equal(watch.counts.watched, 2);
       deploy({ devices: [D], conditions: ['error'] });
       assert.equal(watch.counts.watched, 1);
-      world.hear('heartbeat', { errorCode: 7 }, { gateway: G, device: G });
+      const failed = { errorCode: 7, value: null };
+      world.hear('timestamped-decoded/temperature', failed, { gateway: G, device: G });
       world.run(MINUTE, MINUTE, OF_G);
       assert.deepEqual(heads(), []);
     });

@@ -9,6 +9,7 @@ import {
   intervalOf,
   isOfSilence,
   isPassing,
+  knownGatewaysOf,
   knownIntervalOf,
   limitOf,
   newWatched,
@@ -146,6 +147,14 @@ describe('one that is watched', () => {
     assert.equal(gatewayOf(watched({ storedGateway: G2 })), G2);
     run('heartbeat', 1, S);
     assert.equal(gatewayOf(heard({ storedGateway: G2 })), G);
+  });
+
+  it('is known of all gateways that have heard it, also before the start', () => {
+    assert.deepEqual(knownGatewaysOf(watched()), []);
+    run('heartbeat', 1, S);
+    const before = { chosenBy: 'a', storedGateway: 'b', storedMainGateway: 'c' };
+    assert.deepEqual(knownGatewaysOf(heard(before)), [G, 'a', 'b', 'c']);
+    assert.deepEqual(knownGatewaysOf(watched({ storedGateway: 'b' })), ['b']);
   });
 
   it('is missed by nobody after an update under an address that was heard for that only', () => {

@@ -139,6 +139,15 @@ describe('planning of subscriptions', () => {
     );
   });
 
+  it('knows all that stay, also those that were added after one of other parts was compared with them', () => {
+    const [first, second, third] = [{ gateway: 'a' }, { gateway: 'b', device: 'd' }, { gateway: 'c' }];
+    const last = { gateway: 'c', device: 'e' };
+    const wants = [...new TopicFilterIndex([first, second, third, last, first])];
+    assert.deepEqual(new Set(wants), new Set([first, second, third, last]));
+    const { apart, common } = separateTopicFilters([first, second, third, last]);
+    assert.deepEqual([apart, common], [[first, second, third], [third]]);
+  });
+
   const asTexts = (plan: TopicFilterParts[]) =>
     plan
       .map(({ gateway, device, segment, identifier }) => `${[gateway, device, segment, identifier]}`)
