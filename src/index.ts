@@ -40,6 +40,7 @@ export {
 export { findHeaderProblem } from './protocol/http-headers.ts';
 export { HTTP_METHODS, parseHttpMethod } from './protocol/http-methods.ts';
 export { isObject } from './protocol/json.ts';
+export { type Given, whenPassedOn } from './protocol/passing-on.ts';
 export { hasBadPort } from './protocol/port.ts';
 export { hasLogin, showAddress } from './protocol/redaction.ts';
 export { FORMS, type Report } from './protocol/reports/index.ts';

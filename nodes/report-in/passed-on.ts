@@ -1,5 +1,6 @@
 // Reports that Node-RED had not passed on when a deploy replaced the nodes behind: they come when flows run again.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
+import { type Given, whenPassedOn } from '../../src/index.ts';
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 
 interface Left {
@@ -13,12 +14,15 @@ interface Left {
 const left = new Map<string, Left>();
 
 /** Node-RED passes a message on with the next turn of the event loop: a node that is closed before that does not get it. */
-export class PassedOn {
+export class PassedOn implements Given {
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #source: object;
   readonly #stops: (() => void)[];
-  #messages: NodeMessage[] = [];
+  readonly #messages: NodeMessage[] = [];
+  /** So many were among the messages before. */
+  #gone = 0;
+  #isCounted = false;
 
   /** @param source of the reports: where a deploy replaces it, too, the broker sends again what it was not told of */
   constructor(RED: NodeAPI, node: Node, source: object) {
@@ -34,17 +38,34 @@ export class PassedOn {
 
   send(message: NodeMessage): void {
     this.#node.send(message);
-    if (this.#messages.push(message) === 1) {
-      // Behind what Node-RED does then.
-      setImmediate(() => {
-        this.#messages = [];
-      });
+    this.#messages.push(message);
+    if (!this.#isCounted) {
+      this.#isCounted = true;
+      whenPassedOn(this);
     }
+  }
+
+  count(): number {
+    this.#isCounted = false;
+    return this.#gone + this.#messages.length;
+  }
+
+  passedOn(count: number): void {
+    this.#forget(count - this.#gone);
   }
 
   close(): void {
     for (const stop of this.#stops) {
       stop();
+    }
+  }
+
+  #forget(count: number): void {
+    this.#gone += Math.max(count, 0);
+    if (count >= this.#messages.length) {
+      this.#messages.length = 0;
+    } else if (count > 0) {
+      this.#messages.splice(0, count);
     }
   }
 
@@ -60,7 +81,7 @@ export class PassedOn {
       receivers: new Map(wires.flat().map((receiver) => [receiver, nodes.getNode(receiver) ?? null])),
       source: this.#source,
     });
-    this.#messages = [];
+    this.#forget(this.#messages.length);
     onceStarted(this.#RED, () => left.delete(id));
   }
 

@@ -1,5 +1,6 @@
 // The PUBACKs of one connection: they leave together, and none before Node-RED has passed its report on to the nodes behind.
 import { performance } from 'node:perf_hooks';
+import { type Given, whenPassedOn } from '../protocol/passing-on.ts';
 
 /** Brokers leave 10 to 100 reports unacknowledged and then wait, which ends the gathering too: a quiet turn follows. */
 const MAX_GATHERED = 256;
@@ -10,7 +11,7 @@ const MAX_GATHERED_MS = 100;
  * Node-RED passes a message on with the next turn of the event loop. A node that is closed before that, as all are when
  * Node-RED stops, gets nothing of it: the broker is not told of such a report, and sends it again after the start.
  */
-export class GatheredAcks {
+export class GatheredAcks implements Given {
   readonly #write: (packets: Buffer, isGathered: boolean) => void;
   readonly #isPaused: () => boolean;
   #ids: number[] = [];
@@ -18,9 +19,9 @@ export class GatheredAcks {
   #added = 0;
   #written = 0;
   /** The reports of the first so many have been passed on; that was so when it was looked at last. */
-  #passedOn = 0;
-  #passedOnBefore = 0;
-  #isEndAwaited = false;
+  #passedOnCount = 0;
+  #before = 0;
+  #isCounted = false;
   #isGathering = false;
   /** In milliseconds of `performance.now()`. */
   #since = 0;
@@ -38,10 +39,9 @@ export class GatheredAcks {
   add(messageId: number): void {
     this.#ids.push(messageId);
     this.#added++;
-    if (!this.#isEndAwaited) {
-      this.#isEndAwaited = true;
-      // With all that is given to the flows in the same call.
-      process.nextTick(this.#end);
+    if (!this.#isCounted) {
+      this.#isCounted = true;
+      whenPassedOn(this);
     }
   }
 
@@ -56,12 +56,23 @@ export class GatheredAcks {
 
   /** Tells the broker of those whose reports have been passed on. */
   flush(): void {
-    const count = this.#passedOn - this.#written;
+    const count = this.#passedOnCount - this.#written;
     if (count > 0) {
       const ids = count === this.#ids.length ? this.#ids : this.#ids.slice(0, count);
       this.#ids = count === this.#ids.length ? [] : this.#ids.slice(count);
-      this.#written = this.#passedOn;
+      this.#written = this.#passedOnCount;
       this.#write(pubackOf(ids), true);
+    }
+  }
+
+  count(): number {
+    this.#isCounted = false;
+    return this.#added;
+  }
+
+  passedOn(count: number): void {
+    if (!this.#isPaused()) {
+      this.#passed(count);
     }
   }
 
@@ -70,35 +81,24 @@ export class GatheredAcks {
     this.#passed(this.#added);
   }
 
-  readonly #end = (): void => {
-    this.#isEndAwaited = false;
-    const count = this.#added;
-    // Behind what Node-RED does then.
-    setImmediate(() => {
-      if (!this.#isPaused()) {
-        this.#passed(count);
-      }
-    });
-  };
-
   #passed(count: number): void {
-    this.#passedOn = Math.max(this.#passedOn, count);
-    if (!this.#isGathering && this.#passedOn > this.#written) {
+    this.#passedOnCount = Math.max(this.#passedOnCount, count);
+    if (!this.#isGathering && this.#passedOnCount > this.#written) {
       this.#isGathering = true;
       this.#since = performance.now();
-      this.#passedOnBefore = this.#passedOn;
+      this.#before = this.#passedOnCount;
       setImmediate(this.#turn);
     }
   }
 
   readonly #turn = (): void => {
-    const isQuiet = this.#passedOn === this.#passedOnBefore;
-    const isMuch = this.#passedOn - this.#written >= MAX_GATHERED;
+    const isQuiet = this.#passedOnCount === this.#before;
+    const isMuch = this.#passedOnCount - this.#written >= MAX_GATHERED;
     if (isQuiet || isMuch || performance.now() - this.#since >= MAX_GATHERED_MS) {
       this.#isGathering = false;
       this.flush();
     } else {
-      this.#passedOnBefore = this.#passedOn;
+      this.#before = this.#passedOnCount;
       setImmediate(this.#turn);
     }
   };
