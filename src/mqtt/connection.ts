@@ -165,7 +165,6 @@ export class Connection {
     this.#wanted = false;
     clearTimeout(this.#retry);
     this.pings.disconnected();
-    this.#receiver?.leave();
     const client = this.#client;
     this.#client = undefined;
     this.#connectedAt = undefined;

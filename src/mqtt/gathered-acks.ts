@@ -1,11 +1,5 @@
 // The PUBACKs of one connection: they leave together, and none before Node-RED has passed its report on to the nodes behind.
-import { performance } from 'node:perf_hooks';
 import { type Given, whenPassedOn } from '../protocol/passing-on.ts';
-
-/** Brokers leave 10 to 100 reports unacknowledged and then wait, which ends the gathering too: a quiet turn follows. */
-const MAX_GATHERED = 256;
-/** With a slow flow a turn takes long, and the broker ends a connection from which it hears nothing. */
-const MAX_GATHERED_MS = 100;
 
 /**
  * Node-RED passes a message on with the next turn of the event loop. A node that is closed before that, as all are when
@@ -15,16 +9,10 @@ export class GatheredAcks implements Given {
   readonly #write: (packets: Buffer, isGathered: boolean) => void;
   readonly #isPaused: () => boolean;
   #ids: number[] = [];
-  /** Of all that were added and of those of which the broker was told: how many there were so far. */
+  /** Of all, and of those that were written: the number so far. */
   #added = 0;
   #written = 0;
-  /** The reports of the first so many have been passed on; that was so when it was looked at last. */
-  #passedOnCount = 0;
-  #before = 0;
   #isCounted = false;
-  #isGathering = false;
-  /** In milliseconds of `performance.now()`. */
-  #since = 0;
 
   /**
    * @param write sends packets to the broker; `isGathered`: nothing more is to be gathered with them
@@ -54,17 +42,6 @@ export class GatheredAcks implements Given {
     }
   }
 
-  /** Tells the broker of those whose reports have been passed on. */
-  flush(): void {
-    const count = this.#passedOnCount - this.#written;
-    if (count > 0) {
-      const ids = count === this.#ids.length ? this.#ids : this.#ids.slice(0, count);
-      this.#ids = count === this.#ids.length ? [] : this.#ids.slice(count);
-      this.#written = this.#passedOnCount;
-      this.#write(pubackOf(ids), true);
-    }
-  }
-
   count(): number {
     this.#isCounted = false;
     return this.#added;
@@ -72,36 +49,24 @@ export class GatheredAcks implements Given {
 
   passedOn(count: number): void {
     if (!this.#isPaused()) {
-      this.#passed(count);
+      this.#writeUpTo(count);
     }
   }
 
   /** Flows run again: who was to get reports and was replaced gets them, too. */
   resumed(): void {
-    this.#passed(this.#added);
+    this.#writeUpTo(this.#added);
   }
 
-  #passed(count: number): void {
-    this.#passedOnCount = Math.max(this.#passedOnCount, count);
-    if (!this.#isGathering && this.#passedOnCount > this.#written) {
-      this.#isGathering = true;
-      this.#since = performance.now();
-      this.#before = this.#passedOnCount;
-      setImmediate(this.#turn);
+  #writeUpTo(count: number): void {
+    const due = count - this.#written;
+    if (due > 0) {
+      const ids = this.#ids;
+      this.#ids = ids.splice(due);
+      this.#written = count;
+      this.#write(pubackOf(ids), true);
     }
   }
-
-  readonly #turn = (): void => {
-    const isQuiet = this.#passedOnCount === this.#before;
-    const isMuch = this.#passedOnCount - this.#written >= MAX_GATHERED;
-    if (isQuiet || isMuch || performance.now() - this.#since >= MAX_GATHERED_MS) {
-      this.#isGathering = false;
-      this.flush();
-    } else {
-      this.#before = this.#passedOnCount;
-      setImmediate(this.#turn);
-    }
-  };
 }
 
 /** PUBACKs without a reason: the same in MQTT 3.1.1 and 5. */

@@ -25,8 +25,6 @@ export interface Receiver extends PublishTaker {
   goOn(): void;
   /** Flows run again. */
   resumed(): void;
-  /** The connection is about to be left: what flows have had is acknowledged. */
-  leave(): void;
 }
 
 /** MQTT.js takes an error for "read on, but do not acknowledge". */
@@ -50,12 +48,7 @@ export function receiveMessages({ client, exchanges, pings, events, log, isCurre
     (messageId) => gathered.addDone(messageId),
     () => pings.ping(),
   );
-  client.on('packetsend', ({ cmd }) => {
-    if (cmd === 'pingreq') {
-      gathered.flush();
-      acks.pinged();
-    }
-  });
+  client.on('packetsend', ({ cmd }) => cmd === 'pingreq' && acks.pinged());
   client.on('packetreceive', ({ cmd }) => cmd === 'pingresp' && acks.ponged());
 
   /** Of QoS 2: where nobody takes it after all, the next connection of the session has it. */
@@ -123,6 +116,5 @@ export function receiveMessages({ client, exchanges, pings, events, log, isCurre
     ...{ take, acknowledge, goOn },
     came: () => isCurrent() && pings.signs.seen(),
     resumed: () => gathered.resumed(),
-    leave: () => gathered.flush(),
   };
 }

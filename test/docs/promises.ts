@@ -702,7 +702,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Reports of QoS 1 that were held are not acknowledged, and neither are those that Node-RED has not passed on yet.':
       {
         'mqtt/gathered-acks':
-          'are not written while Node-RED has not passed the report on, however it is asked for',
+          'leave in their order, those of one turn in one piece, once Node-RED has passed the reports on',
         'faults/stops': 'costs no report',
         'mqtt/inbound-queue':
           'releases what holds up the connection when it is dropped, without an acknowledgement',

@@ -118,19 +118,6 @@ describe('messages of a connection', () => {
     assert.deepEqual(written, ['4002010240020005']);
   });
 
-  it('of QoS 1 are acknowledged before a ping, and when the connection is left, as far as flows have them', async () => {
-    taker.acknowledge(1);
-    await turn();
-    await turn();
-    taker.acknowledge(2);
-    pings.ping();
-    assert.deepEqual(written, ['40020001', 'ping']);
-    taker.leave();
-    isCurrent = false;
-    await turns();
-    assert.deepEqual(written, ['40020001', 'ping']);
-  });
-
   it('of QoS 1 that come while flows are replaced are acknowledged when these run again', async () => {
     isPaused = true;
     taker.acknowledge(1);
