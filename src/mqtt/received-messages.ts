@@ -96,12 +96,13 @@ export function receiveMessages({ client, exchanges, pings, events, log, isCurre
   // Not 'message': only here is a QoS 1 message acknowledged after it was taken.
   client.handleMessage = (packet, callback) => {
     const { qos, messageId } = packet as Publish;
-    const isGathered = qos === 1 && messageId !== undefined;
     take(packet as Publish, (error) => {
-      if (isGathered && !error) {
+      if (qos !== 1 || messageId === undefined || error) {
+        callback(error);
+      } else {
         acknowledge(messageId);
+        callback(NOT_HERE);
       }
-      callback(isGathered ? (error ?? NOT_HERE) : error);
     });
   };
   const goOn = (): void => {

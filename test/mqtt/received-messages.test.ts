@@ -37,7 +37,7 @@ describe('messages of a connection', () => {
   let taker: ReturnType<typeof receiveMessages>;
   let isCurrent: boolean;
   let isBlocked: boolean;
-  let isPaused: boolean;
+  let isPaused: (() => boolean) | undefined;
   let message: Message;
   /** What went to the broker, in hex. */
   let written: string[];
@@ -47,7 +47,7 @@ describe('messages of a connection', () => {
 
   beforeEach(() => {
     mockTime(1_000_000);
-    [isCurrent, isBlocked, isPaused] = [true, false, false];
+    [isCurrent, isBlocked, isPaused] = [true, false, undefined];
     [written, warnings, outcomes] = [[], [], []];
     message = (done) => done();
     client = Object.assign(new EventEmitter(), {
@@ -69,7 +69,9 @@ describe('messages of a connection', () => {
       events: {
         message: (topic, payload, qos, retained, done, deferrable) =>
           message(done, deferrable, topic, payload, qos, retained),
-        isPaused: () => isPaused,
+        get isPaused() {
+          return isPaused;
+        },
       },
       log: { info() {}, trace() {}, warn: (text) => void warnings.push(text) },
       isCurrent: () => isCurrent,
@@ -118,12 +120,36 @@ describe('messages of a connection', () => {
     assert.deepEqual(written, ['4002010240020005']);
   });
 
+  it('that MQTT.js has read are acknowledged by it where they have no packet id, and not at all where nobody took them', async () => {
+    for (const [packet, error, expected] of [
+      [{ qos: 1 }, undefined, undefined],
+      [{ qos: 0, messageId: 5 }, undefined, undefined],
+      [{ qos: 1, messageId: 5 }, new Error('not taken'), 'not taken'],
+    ] as const) {
+      message = (done) => done(error);
+      client.handleMessage(publish(packet) as IPublishPacket, (error) => void outcomes.push(error?.message));
+      await turns();
+      assert.deepEqual([outcomes.splice(0), written], [[expected], []]);
+    }
+  });
+
+  it('of QoS 1 are not acknowledged over a connection that has ended meanwhile', async () => {
+    taker.acknowledge(1);
+    isCurrent = false;
+    await turns();
+    isCurrent = true;
+    Object.assign((client as unknown as MqttClient).stream, { writable: false });
+    taker.acknowledge(2);
+    await turns();
+    assert.deepEqual(written, []);
+  });
+
   it('of QoS 1 that come while flows are replaced are acknowledged when these run again', async () => {
-    isPaused = true;
+    isPaused = () => true;
     taker.acknowledge(1);
     await turns();
     assert.deepEqual(written, []);
-    isPaused = false;
+    isPaused = () => false;
     taker.resumed();
     await turns();
     assert.deepEqual(written, ['40020001']);
