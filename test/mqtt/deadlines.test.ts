@@ -131,4 +131,18 @@ describe('a deadline in a process that is busy', () => {
   it('is looked at also where it stays so', async () => {
     assert.ok((await lookAfter(30, 1_000)) < 20);
   });
+
+  it('is not looked at any more once nobody waits, also in the turn in which it would be', async () => {
+    const deadlines = new Deadlines(() => assert.fail('looked at'));
+    deadlines.add(performance.now() + 1);
+    block(50);
+    await turn();
+    await turn();
+    block(60);
+    // Before what the timer, which goes off first, puts behind it.
+    setImmediate(() => deadlines.clear());
+    await turn();
+    await turn();
+    await turn();
+  });
 });

@@ -74,7 +74,6 @@ const JUDGES: Readonly<Record<string, readonly string[]>> = {
   'src/network/watch-judge.ts': ['test/network/watch-judge.test.ts', 'test/network/watch-kinds.test.ts'],
   'src/network/watch-kinds.ts': ['test/network/watch-kinds.test.ts', 'test/network/watch-labelled.test.ts'],
   'src/network/watch-scope.ts': ['test/network/watch-scope.test.ts', 'test/network/watch-labelled.test.ts'],
-  'src/network/watch-successor.ts': ['test/network/watch-narrowed.test.ts'],
   'src/protocol/catalogue.ts': ['test/docs/protocol.test.ts', 'test/protocol/identifiers.test.ts'],
   'src/protocol/redaction.ts': ['test/protocol/redaction.test.ts', 'test/protocol/operations.test.ts'],
   'src/protocol/reports/index.ts': ['test/protocol/reports.test.ts'],
