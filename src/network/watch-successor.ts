@@ -8,12 +8,19 @@ type Lists = Pick<WatchSettings, 'gateways' | 'devices'>;
 /** @returns tells of what was watched whether it is watched on, as far as the lists decide that */
 export function watchedOn(
   network: NetworkState,
-  lists: Lists,
+  lists: Lists & Pick<WatchSettings, 'labels'>,
   before: Lists & Pick<KeptWatch, 'entries' | 'left'>,
 ): (entry: Readonly<Watched>) => boolean {
   const devices = new Set(lists.devices);
   const gateways = new Set(lists.gateways);
-  const needed = areFewer(devices, gateways, before) ? gatewaysOf(devices, network, before) : undefined;
+  const lacksDevices = before.devices.length === 0 || before.devices.some((id) => !devices.has(id));
+  const lacksGateways = before.gateways.length > 0 && gateways.size === 0;
+  // What was watched before may have other gateways than these devices.
+  const needed =
+    devices.size > 0 && (lacksDevices || lacksGateways) ? gatewaysOf(devices, network, before) : undefined;
+  /** What it has brought before the start is not known, and it may be one of all the devices of before. */
+  const mayBeNeeded = ({ id, gatewayState, hasBrought }: Readonly<Watched>) =>
+    !lacksDevices && hasBrought && gatewayState === undefined && !network.gateway(id);
   const isListed = (id: string) => devices.has(id) || gateways.has(id);
   const wasListed = new Set([...before.devices, ...before.gateways]);
   /** A mistyped address: nobody has ever heard it. */
@@ -21,12 +28,14 @@ export function watchedOn(
     id,
     state,
     gatewayState,
+    chosenBy,
     hasBrought,
     storedIntervalMs,
     storedGateway,
   }: Readonly<Watched>) =>
     state === undefined &&
     gatewayState === undefined &&
+    chosenBy === undefined &&
     !hasBrought &&
     storedIntervalMs === undefined &&
     storedGateway === undefined &&
@@ -37,16 +46,11 @@ export function watchedOn(
     if (isListed(id)) {
       return true;
     }
-    const isForList = wasListed.has(id) && isNobody(entry);
-    return !isForList && (kind === 'device' || needed === undefined || needed.has(id));
+    // A gateway that carries a label is expected, though nobody has heard it; the list of devices tells whether it does.
+    const mayHaveLabel = kind === 'gateway' && lists.labels.length > 0;
+    const isForList = !mayHaveLabel && wasListed.has(id) && isNobody(entry);
+    return !isForList && (kind === 'device' || needed === undefined || needed.has(id) || mayBeNeeded(entry));
   };
-}
-
-/** Devices are listed, and what was watched before may have other gateways than theirs. */
-function areFewer(devices: ReadonlySet<string>, gateways: ReadonlySet<string>, before: Lists): boolean {
-  const { length } = before.devices;
-  const lacksDevices = length === 0 || before.devices.some((id) => !devices.has(id));
-  return devices.size > 0 && (lacksDevices || (before.gateways.length > 0 && gateways.size === 0));
 }
 
 /** All that are known to have heard one of these devices. */

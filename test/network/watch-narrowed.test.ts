@@ -163,6 +163,33 @@ for (const labels of [[], ['floor']]) {
   });
 }
 
+describe('a gateway that nobody has heard', () => {
+  it('goes on where a label takes the place of the list that had it', () => {
+    const world = new World();
+    const told: string[] = [];
+    const open = (changed: Partial<WatchSettings>) => {
+      const watch = world.watches.open(
+        'n',
+        { ...SETTINGS, silentAfter: 0, ...changed },
+        {
+          changed: ({ active, device }) => void told.push(`${active ? '+' : '-'}${device}`),
+          counted() {},
+          full() {},
+          follow() {},
+        },
+      );
+      watch.setLabelled(new Set([G, X]));
+      return watch;
+    };
+    const before = open({ gateways: [G, X] });
+    world.run(2 * HOUR, MINUTE, OF_G);
+    before.close(true);
+    const watch = open({ labels: ['floor'] });
+    world.run(2 * HOUR, MINUTE, OF_G);
+    assert.deepEqual([told, watch.counts.active], [[`+${X}`], 1]);
+  });
+});
+
 describe('what waits for its label', () => {
   const X_LABELLED = new Set([G, X]);
   let world: World;

@@ -27,13 +27,17 @@ describe('who is watched on after a deploy', () => {
     ...known,
   });
   const known = (id: string, more: Partial<Watched>) => entries.set(id, entryOf(id, 'device', more));
-  const isWatchedOn = (entry: Watched, now: Lists, before: Lists = {}) =>
+  const isWatchedOn = (entry: Watched, now: Lists & { labels?: string[] }, before: Lists = {}) =>
     watchedOn(
       world.network,
-      { gateways: [], devices: [], ...now },
+      { gateways: [], devices: [], labels: [], ...now },
       { gateways: [], devices: [], ...before, entries, left },
     )(entry);
-  const gateway = () => entryOf(X, 'gateway', { hasBrought: true });
+  /** That has brought something, as the network knows. */
+  const gateway = () => {
+    world.hear('heartbeat', {}, { gateway: X, device: Y });
+    return entryOf(X, 'gateway', { hasBrought: true });
+  };
 
   it('are all gateways where no device is listed, and where no listed device goes', () => {
     assert.equal(isWatchedOn(gateway(), {}, { devices: [D] }), true);
@@ -52,6 +56,25 @@ describe('who is watched on after a deploy', () => {
     const before = { gateways: [G, X], devices: [D] };
     assert.equal(isWatchedOn(gateway(), { devices: [D] }, before), false);
     assert.equal(isWatchedOn(gateway(), { gateways: [G], devices: [D] }, before), true);
+  });
+
+  it('are gateways of which nobody knows what they brought before the start, where no device goes', () => {
+    const stored = entryOf(X, 'gateway', { hasBrought: true });
+    const before = { gateways: [G, X], devices: [D] };
+    assert.equal(isWatchedOn(stored, { devices: [D] }, before), true);
+    assert.equal(isWatchedOn(stored, { devices: [Y] }, before), false);
+    assert.equal(isWatchedOn({ ...stored, hasBrought: false }, { devices: [D] }, before), false);
+    world.hear('heartbeat', {}, { gateway: X, device: Y });
+    assert.equal(isWatchedOn(stored, { devices: [D] }, before), false);
+    const gatewayState = world.network.gateway(X)!;
+    world = new World();
+    assert.equal(isWatchedOn({ ...stored, gatewayState }, { devices: [D] }, before), false);
+  });
+
+  it('are gateways that may carry a label, though only a list has asked for them before', () => {
+    const before = { gateways: [X] };
+    assert.equal(isWatchedOn(entryOf(X, 'gateway'), { labels: ['floor'] }, before), true);
+    assert.equal(isWatchedOn(entryOf(X, 'device'), { labels: ['floor'] }, before), false);
   });
 
   it('are what is listed now, and all that is watched as a device', () => {
@@ -77,7 +100,7 @@ describe('who is watched on after a deploy', () => {
       known(Y, { chosenBy: X });
       know();
       assert.equal(isWatchedOn(gateway(), { devices: [D] }), true);
-      assert.equal(isWatchedOn(entryOf(G2, 'gateway', { hasBrought: true }), { devices: [D] }), false);
+      assert.equal(isWatchedOn(entryOf(G2, 'gateway'), { devices: [D] }), false);
     });
   }
 
@@ -96,6 +119,7 @@ describe('who is watched on after a deploy', () => {
         { hasBrought: true },
         { storedIntervalMs: 1_000 },
         { storedGateway: G },
+        { chosenBy: G },
       ];
       for (const one of heard) {
         assert.equal(isWatchedOn(entryOf(X, 'gateway', one), {}, before), true, Object.keys(one)[0]);
