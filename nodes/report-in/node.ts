@@ -35,7 +35,7 @@ export default function registerReportIn(RED: NodeAPI): void {
         showBoth();
       });
       // What the flow confirms comes again by itself.
-      const passedOn = confirm ? undefined : new PassedOn(RED, node, session);
+      const passedOn = confirm ? undefined : new PassedOn(RED, node);
       const sender = passedOn ?? node;
       const send = (report: Report, topic: string) =>
         sender.send(messageOf(topic, payloadOf(report), report));

@@ -1,36 +1,34 @@
-// Reports that Node-RED had not passed on when a deploy replaced the nodes behind: they come when flows run again.
+// Reports that Node-RED had not passed on when a deploy began: it gives them to nobody before flows run again.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { type Given, whenPassedOn } from '../../src/index.ts';
 import { onceStarted, onStarted, onStopping } from '../shared/runtime/deploys.ts';
 
-interface Left {
-  messages: readonly NodeMessage[];
-  /** The nodes that were to get them, by their ids. */
-  receivers: ReadonlyMap<string, Node | null>;
-  source: object;
-}
+const HOOK = 'onReceive.mt-report-in';
 
-/** By the ids of nodes that may be replaced, during a deploy. */
-const left = new Map<string, Left>();
+/** By the ids of their nodes, during a deploy, which may replace these. */
+const left = new Map<string, readonly NodeMessage[]>();
+/** Of this turn, by their ids: the nodes that do not get them now. */
+let heldBack: Map<string, ReadonlySet<string>> | undefined;
 
-/** Node-RED passes a message on with the next turn of the event loop: a node that is closed before that does not get it. */
+/**
+ * Node-RED passes a message on with the next turn of the event loop. A node that is closed before that does not get it, and
+ * one that stays may send it on to one that is closed. A full deploy closes all, and the service: the broker sends again what
+ * it was not told of.
+ */
 export class PassedOn implements Given {
   readonly #RED: NodeAPI;
   readonly #node: Node;
-  readonly #source: object;
   readonly #stops: (() => void)[];
   readonly #messages: NodeMessage[] = [];
   /** So many were among the messages before. */
   #gone = 0;
   #isCounted = false;
 
-  /** @param source of the reports: where a deploy replaces it, too, the broker sends again what it was not told of */
-  constructor(RED: NodeAPI, node: Node, source: object) {
+  constructor(RED: NodeAPI, node: Node) {
     this.#RED = RED;
     this.#node = node;
-    this.#source = source;
     this.#stops = [
-      onStopping(RED, () => this.#keep()),
+      onStopping(RED, (replaced) => replaced?.type !== 'full' && this.#keep()),
       // Before reports go on.
       onStarted(RED, () => this.#sendAgain(), 'nodes'),
     ];
@@ -70,37 +68,38 @@ export class PassedOn implements Given {
   }
 
   #keep(): void {
-    if (this.#messages.length === 0) {
-      return;
+    const { settings } = this.#RED as { settings: { runtimeSyncDelivery?: unknown } };
+    // With this setting of Node-RED all have them already.
+    if (this.#messages.length > 0 && !settings.runtimeSyncDelivery) {
+      const { id, wires } = this.#node as Node & { wires: string[][] };
+      left.set(id, [...this.#messages]);
+      holdBack(this.#RED, this.#messages, new Set(wires.flat()));
+      this.#forget(this.#messages.length);
+      onceStarted(this.#RED, () => left.delete(id));
     }
-    const { util, nodes } = this.#RED;
-    const { id, wires } = this.#node as Node & { wires: string[][] };
-    left.set(id, {
-      // Of several receivers one that stays may change it.
-      messages: this.#messages.map((message) => util.cloneMessage(message)),
-      receivers: new Map(wires.flat().map((receiver) => [receiver, nodes.getNode(receiver) ?? null])),
-      source: this.#source,
-    });
-    this.#forget(this.#messages.length);
-    onceStarted(this.#RED, () => left.delete(id));
   }
 
   #sendAgain(): void {
-    const kept = left.get(this.#node.id);
-    if (kept?.source !== this.#source) {
-      return;
+    for (const message of left.get(this.#node.id) ?? []) {
+      this.#node.send(message);
     }
-    const { messages, receivers } = kept;
-    const find = (id: string) => (this.#RED.nodes.getNode(id) as Node | null | undefined) ?? null;
-    const replaced = [...receivers].filter(([id, receiver]) => find(id) !== receiver);
-    const toReplaced = (message: NodeMessage) => {
-      for (const [id] of replaced) {
-        const own = this.#RED.util.cloneMessage(message);
-        // As Node-RED does, so that they stay before those that come now.
-        setImmediate(() => find(id)?.receive(own));
-      }
-    };
-    const send = (message: NodeMessage) => this.#node.send(message);
-    messages.forEach(replaced.length === receivers.size ? send : toReplaced);
+  }
+}
+
+/** For the rest of this turn, in which Node-RED would pass them on. */
+function holdBack(RED: NodeAPI, messages: readonly NodeMessage[], receivers: ReadonlySet<string>): void {
+  if (heldBack === undefined) {
+    const all = new Map<string, ReadonlySet<string>>();
+    heldBack = all;
+    RED.hooks.add(HOOK, ({ msg, destination }) =>
+      all.get(msg._msgid ?? '')?.has(destination.id) ? false : undefined,
+    );
+    setImmediate(() => {
+      RED.hooks.remove(HOOK);
+      heldBack = undefined;
+    });
+  }
+  for (const { _msgid = '' } of messages) {
+    heldBack.set(_msgid, receivers);
   }
 }

@@ -639,10 +639,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/losses': 'while a deploy leaves the service alone are kept, …',
       'faults/deploys': 'of type … keeps every report and leaves nothing behind',
     },
-    'What Node-RED has not passed on yet when it begins comes to those behind that are replaced, and to no other one a second time.':
+    'What Node-RED has not passed on to the nodes wired behind *report in* yet when it begins comes to them when the flows run.':
       {
-        'nodes/passed-on': 'and … costs no report, and brings none twice',
+        'nodes/passed-on': [
+          'and … costs no report, and brings none twice',
+          'and replaces a node further behind costs no report either',
+        ],
       },
+    'What is further down a flow is lost with the nodes that are replaced there: for data that must not be lost there is *Confirm*.':
+      'about Node-RED',
     'A deploy that restarts the service node (a full deploy, or a change of the service) makes a new connection.':
       {
         'nodes/lifecycle':
@@ -699,7 +704,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'mqtt/waits': 'are 1.5 seconds for the DISCONNECT to a broker that has stopped reading',
       'mqtt/closing': 'leaves no socket at a broker that has stopped reading',
     },
-    'Reports of QoS 1 that were held are not acknowledged, and neither are those that Node-RED has not passed on yet.':
+    'Reports of QoS 1 that were held are not acknowledged, and neither are those that Node-RED has not passed on to the nodes wired behind *report in* yet.':
       {
         'mqtt/gathered-acks':
           'leave in their order, those of one turn in one piece, once Node-RED has passed the reports on',
@@ -1789,11 +1794,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
   },
   'Requests: how each one ends': {
-    'Where a flow keeps the processor busy beyond one, the response that has come meanwhile is read first.': {
-      'mqtt/slow-flow':
-        'costs no request whose response has come while it worked for longer than that had time',
-      'mqtt/deadlines': 'is looked at also where it stays so',
-    },
+    'Where a flow keeps the processor busy beyond one, the response that has come meanwhile is read first; five seconds later at most the request ends without one, as far as the flow lets anything happen.':
+      {
+        'mqtt/slow-flow':
+          'costs no request whose response has come while it worked for longer than that had time',
+        'mqtt/deadlines': 'is looked at also where it stays so',
+      },
     'Each of these times is longer by as much as flows were behind with reports of QoS 1 in it, 5 minutes at most; what was before it does not count.':
       {
         'mqtt/waiting-requests': [

@@ -22,14 +22,16 @@ describeNodes('a deploy that begins in the turn in which reports come', (start) 
   interface Names {
     behind?: string;
     beside?: string;
+    last?: string;
     report?: string;
     wires?: string[][];
   }
-  const flowOf = ({ behind, beside, report, wires = [['behind', 'beside']] }: Names = {}) =>
+  const flowOf = ({ behind, beside, last, report, wires = [['behind', 'beside']] }: Names = {}) =>
     flowAround(
       { id: 'svc', type: 'mt-service', name: '', brokerUrl: broker.url, names: false },
       { id: 'in', type: 'mt-report-in', name: report ?? '', wires },
-      { id: 'behind', type: 'helper', name: behind ?? '', wires: [] },
+      { id: 'behind', type: 'helper', name: behind ?? '', wires: [['last']] },
+      { id: 'last', type: 'helper', name: last ?? '', wires: [] },
       { id: 'beside', type: 'helper', name: beside ?? '', wires: [] },
     );
 
@@ -82,6 +84,21 @@ describeNodes('a deploy that begins in the turn in which reports come', (start) 
     const flow = await start(flowOf({ wires: [['behind']] }));
     await deployAmongReports(flow, 'nodes', { behind: 'new', report: 'new', wires: [['beside', 'behind']] });
     assert.deepEqual(await numbers(flow, 'beside'), EACH_ONCE);
+  });
+
+  it('and replaces a node further behind costs no report either', async () => {
+    const flow = await start(flowOf());
+    const behind = flow.node<Node>('behind');
+    behind.on('input', (msg) => behind.send(msg));
+    await deployAmongReports(flow, 'nodes', { last: 'new' });
+    assert.deepEqual(await numbers(flow, 'last'), EACH_ONCE);
+  });
+
+  it('and replaces a node that takes its time to close brings none twice', async () => {
+    const flow = await start(flowOf());
+    flow.node<Node>('behind').on('close', (done: () => void) => void setTimeout(done, 50));
+    await deployAmongReports(flow, 'nodes', { behind: 'new' });
+    assert.deepEqual(await numbers(flow, 'behind'), EACH_ONCE);
   });
 
   it('gives nothing of that to a later one', async () => {

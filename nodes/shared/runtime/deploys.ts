@@ -39,7 +39,7 @@ const listeners: Record<DeployEvent, WeakMap<object, Listener>> = {
 };
 
 /** Calls back before every deploy replaces something. @returns stops it */
-export function onStopping(RED: NodeAPI, call: () => void): () => void {
+export function onStopping(RED: NodeAPI, call: Call): () => void {
   return listen(RED, 'flows:stopping', call);
 }
 
