@@ -92,7 +92,7 @@ function holdBack(RED: NodeAPI, messages: readonly NodeMessage[], receivers: Rea
     const all = new Map<string, ReadonlySet<string>>();
     heldBack = all;
     RED.hooks.add(HOOK, ({ msg, destination }) =>
-      all.get(msg._msgid ?? '')?.has(destination.id) ? false : undefined,
+      all.get(msg?._msgid ?? '')?.has(destination.id) ? false : undefined,
     );
     setImmediate(() => {
       RED.hooks.remove(HOOK);
