@@ -1,6 +1,6 @@
 // A flow that is slower than its reports for much longer than the keep alive: the processor has no time for anything else.
 import assert from 'node:assert/strict';
-import { connectAsync } from 'mqtt';
+import { connectAsync, type MqttClient } from 'mqtt';
 import { block } from '../block.ts';
 import { startMosquitto } from '../mosquitto.ts';
 import { requirePrograms } from '../requirements.ts';
@@ -17,6 +17,16 @@ class SlowCollector extends Collector {
     block(TAKEN_MS);
     super.report(report);
   }
+}
+
+/** Answers every request at once. @param answered called when the broker has the response */
+async function answerRequests(gateway: MqttClient, answered = (): void => {}): Promise<void> {
+  gateway.on('message', (topic, payload) => {
+    const { id } = JSON.parse(payload.toString()) as { id: string };
+    const answer = JSON.stringify({ id, time: TIME, status: 0, value: '03040100' });
+    gateway.publish(topic.replace('/request/', '/response/'), answer, { qos: 1 }, answered);
+  });
+  await gateway.subscribeAsync(`mt/gateway/${G}/request/#`, { qos: 1 });
 }
 
 describe('a flow that is slower than the reports, for a quarter of a minute', function () {
@@ -59,12 +69,7 @@ describe('a flow that is slower than the reports, for a quarter of a minute', fu
     const session = openSession(mosquitto.url, { requestTimeout: 500 });
     const gateway = await connectAsync(mosquitto.url, { reconnectPeriod: 0 });
     try {
-      gateway.on('message', (topic, payload) => {
-        const { id } = JSON.parse(payload.toString()) as { id: string };
-        const answer = JSON.stringify({ id, time: TIME, status: 0, value: '03040100' });
-        gateway.publish(topic.replace('/request/', '/response/'), answer, { qos: 1 });
-      });
-      await gateway.subscribeAsync(`mt/gateway/${G}/request/#`, { qos: 1 });
+      await answerRequests(gateway);
       const flow = new SlowCollector();
       session.subscribe(ALL, flow);
       await reached(session, 'connected');
@@ -92,13 +97,8 @@ describe('a flow that is slower than the reports, for a quarter of a minute', fu
     const session = openSession(mosquitto.url, { requestTimeout: 300 });
     const gateway = await connectAsync(mosquitto.url, { reconnectPeriod: 0 });
     try {
-      gateway.on('message', (topic, payload) => {
-        const { id } = JSON.parse(payload.toString()) as { id: string };
-        const answer = JSON.stringify({ id, time: TIME, status: 0, value: '03040100' });
-        // The broker has it, and this process has not read it.
-        gateway.publish(topic.replace('/request/', '/response/'), answer, { qos: 1 }, () => block(400));
-      });
-      await gateway.subscribeAsync(`mt/gateway/${G}/request/#`, { qos: 1 });
+      // The broker has the response, and this process has not read it.
+      await answerRequests(gateway, () => block(400));
       session.subscribe(ALL, new Collector());
       await reached(session, 'connected');
       const { signal } = new AbortController();
