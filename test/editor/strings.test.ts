@@ -215,14 +215,20 @@ describe('the texts of the editor and the runtime', () => {
         [],
       );
     });
-
-    it(`has help of ${folder} that Node-RED renders as lists`, () => {
-      const help = readFileSync(join(ROOT, `nodes/${folder}/locales/${LANGUAGE}.md`), 'utf8');
-      const rows = help.split('\n').filter((line) => line.startsWith(': '));
-      assert.deepEqual(
-        rows.filter((line) => !/^:[^:]+\([^:]+\)[^:]*:[^:]*$/.test(line)),
-        [],
-      );
-    });
   }
+
+  it('have help that Node-RED renders as lists, in every language', () => {
+    for (const folder of [...CATALOGUES, 'simulator/node/locales']) {
+      for (const name of readdirSync(join(ROOT, folder)).filter((one) => one.endsWith('.md'))) {
+        const help = readFileSync(join(ROOT, folder, name), 'utf8');
+        const rows = help.split('\n').filter((line) => line.startsWith(': '));
+        // Of one with another colon only what stands behind the last is shown.
+        assert.deepEqual(
+          rows.filter((line) => !/^:[^:]+\([^:]+\)[^:]*:[^:]*$/.test(line)),
+          [],
+          `${folder}/${name}`,
+        );
+      }
+    }
+  });
 });
