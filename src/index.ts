@@ -40,7 +40,7 @@ export {
 export { findHeaderProblem } from './protocol/http-headers.ts';
 export { HTTP_METHODS, parseHttpMethod } from './protocol/http-methods.ts';
 export { isObject } from './protocol/json.ts';
-export { type Given, whenPassedOn } from './protocol/passing-on.ts';
+export { type Given, isPassingOn, whenPassedOn } from './protocol/passing-on.ts';
 export { hasBadPort } from './protocol/port.ts';
 export { hasLogin, showAddress } from './protocol/redaction.ts';
 export { FORMS, type Report } from './protocol/reports/index.ts';
@@ -48,6 +48,7 @@ export { hasControlCharacter, withoutSlashes } from './protocol/text.ts';
 export { fitsTopic } from './protocol/topics.ts';
 export { proxiesOf } from './proxy/choice.ts';
 export { type ProxyOptions, readProxyEnvironment } from './proxy/environment.ts';
+export type { HeldReport } from './reports/held-reports.ts';
 export type { LabelState } from './reports/label-filter.ts';
 export type { ReceivedMessage } from './reports/message.ts';
 export type { Played, Player, PlayReceiver } from './reports/player.ts';

@@ -21,7 +21,7 @@ import type { WatchSettings } from './network/watch-context.ts';
 import { type Catalogue, createCatalogue } from './protocol/catalogue.ts';
 import { copyFields } from './protocol/json.ts';
 import type { Operation, RequestInput } from './protocol/operations/index.ts';
-import { HeldReports } from './reports/held-reports.ts';
+import { type HeldReport, HeldReports } from './reports/held-reports.ts';
 import { unknownLabels } from './reports/label-filter.ts';
 import { openReportsOf } from './reports/open-reports.ts';
 import type { Player } from './reports/player.ts';
@@ -313,6 +313,14 @@ export class Session {
       endNames?.();
       end(comesBack);
     };
+  }
+
+  /**
+   * Keeps what a deploy has interrupted on its way from a subscriber to the nodes behind, until this owner has subscribed
+   * again and flows run. Call it before the subscription ends.
+   */
+  keepInterrupted(owner: string, reports: readonly HeldReport[]): void {
+    this.#mqtt?.subscribers.keepInterrupted(owner, reports);
   }
 
   /**

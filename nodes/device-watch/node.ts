@@ -10,6 +10,7 @@ import {
 import { isInFlows } from '../shared/runtime/deploys.ts';
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { updateMessage } from '../shared/runtime/message.ts';
+import { passOnOver } from '../shared/runtime/passed-on.ts';
 import { type ActionContext, registerAction, tellProblem } from '../shared/runtime/registration.ts';
 import { type Status, statusOfError, statusOfLabels, statusOfRefusal } from '../shared/runtime/status.ts';
 import { toFlowError, translate } from '../shared/runtime/texts.ts';
@@ -70,6 +71,8 @@ function startWatch(context: Context): WatchedDevices {
   let labels: Status | undefined;
   let refused: Status | undefined;
   let hasFailed = false;
+  const passedOn = passOnOver(context);
+  onClose(() => passedOn.close());
   let watch: WatchedDevices | undefined;
   const show = () => {
     if (watch) {
@@ -79,7 +82,7 @@ function startWatch(context: Context): WatchedDevices {
   const opened = session.watchDevices(
     settingsOf(config),
     {
-      changed: (change) => node.send(messageOf(change)),
+      changed: (change) => passedOn.send(messageOf(change), undefined),
       counted: show,
       full: (unrestored) =>
         node.warn(

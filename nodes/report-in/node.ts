@@ -1,6 +1,7 @@
 // mt-report-in: sends the reports of gateways and devices that pass its filters.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import type { LabelState, Report, Subscriber } from '../../src/index.ts';
+import type { HeldReport, LabelState, Report, Subscriber } from '../../src/index.ts';
+import { type Interrupted, PassedOn } from '../shared/runtime/passed-on.ts';
 import { registerSource } from '../shared/runtime/registration.ts';
 import { ownState, type Status, statusOfLabels, statusOfSession } from '../shared/runtime/status.ts';
 import { translate } from '../shared/runtime/texts.ts';
@@ -8,7 +9,6 @@ import { upgrade } from './config.ts';
 import { confirmOf, filterOf } from './filter.ts';
 import { LastReport, showAge } from './last-report.ts';
 import { copyOf, copyOfValue, messageOf } from './message.ts';
-import { PassedOn } from './passed-on.ts';
 import { registerPlay } from './play.ts';
 import { registerPreview } from './preview.ts';
 import { registerTestReport, takeTestReports } from './test-report.ts';
@@ -34,11 +34,9 @@ export default function registerReportIn(RED: NodeAPI): void {
         notStored = statusOfOpen(open, oldestMs);
         showBoth();
       });
-      // What the flow confirms comes again by itself.
-      const passedOn = confirm ? undefined : new PassedOn(RED, node);
-      const sender = passedOn ?? node;
-      const send = (report: Report, topic: string) =>
-        sender.send(messageOf(topic, payloadOf(report), report));
+      const passedOn = new PassedOn<Buffer>(RED, node, (interrupted) =>
+        session.keepInterrupted(node.id, interrupted.map(heldReportOf)),
+      );
       // For the button and for previews. Variables, since every report passes here: an object would be made for each.
       let newestTopic = '';
       let newestPayload: Buffer | undefined;
@@ -49,7 +47,7 @@ export default function registerReportIn(RED: NodeAPI): void {
           newestPayload = payload;
           isNewestRetained = report.retained === true;
           last?.note(report);
-          send(report, topic);
+          passedOn.send(messageOf(topic, payloadOf(report), report), payload);
         },
         error: fail,
         confirm,
@@ -68,19 +66,27 @@ export default function registerReportIn(RED: NodeAPI): void {
       });
       const newest = () =>
         newestPayload && { topic: newestTopic, payload: newestPayload, retained: isNewestRetained };
+      const send = (report: Report, topic: string) => node.send(messageOf(topic, payloadOf(report), report));
       const stopTests = takeTestReports(node, { send, newest, filter });
       return (removed) => {
         stopTests();
         last?.close();
         stopWatching();
+        passedOn.close();
         unsubscribe(!removed);
-        passedOn?.close();
       };
     },
   });
   registerPreview(RED);
   registerTestReport(RED);
   registerPlay(RED);
+}
+
+function heldReportOf({ message, source, sentAt }: Interrupted<Buffer>): HeldReport {
+  const { topic = '', report } = message as NodeMessage & { report: Report & { delivery?: string } };
+  // A payload of its own: a received one keeps the whole chunk alive that it came in.
+  const payload = Buffer.from(source);
+  return { topic, payload, retained: report.retained === true, heardAt: sentAt, delivery: report.delivery };
 }
 
 /** A flow that stores at once has a few open all the time, which is no news. */

@@ -3,6 +3,13 @@ import type { Deferrable } from '../protocol/deferral.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import type { MqttState } from './state.ts';
 
+/**
+ * A message was taken.
+ * @param error it was not
+ * @param isForNobody Node-RED has nothing to pass on of it, so that it is acknowledged also while flows are replaced
+ */
+export type Done = (error?: Error, isForNobody?: boolean) => void;
+
 export interface ConnectionEvents {
   state(state: MqttState): void;
   /** The broker has a session of this client id. Nothing that came with this news is handled yet: see `drop`. */
@@ -39,7 +46,7 @@ export interface ConnectionEvents {
     payload: Buffer,
     qos: number,
     retained: boolean,
-    done: (error?: Error) => void,
+    done: Done,
     deferrable: Deferrable | undefined,
   ): void;
   /** A message was not taken yet, so that nothing behind it is read. */

@@ -27,13 +27,10 @@ export class GatheredAcks implements Given {
   add(messageId: number): void {
     this.#ids.push(messageId);
     this.#added++;
-    if (!this.#isCounted) {
-      this.#isCounted = true;
-      whenPassedOn(this);
-    }
+    this.#countLater();
   }
 
-  /** Its report has gone through the flow. */
+  /** Node-RED has nothing to pass on of it: it was a response, or its report has gone through the flow. */
   addDone(messageId: number): void {
     if (this.#ids.length === 0) {
       this.#write(pubackOf([messageId]), false);
@@ -53,9 +50,23 @@ export class GatheredAcks implements Given {
     }
   }
 
-  /** Flows run again: who was to get reports and was replaced gets them, too. */
+  /** So many are not written yet. */
+  get held(): number {
+    return this.#ids.length;
+  }
+
+  /** Flows run again: who was to get reports and was replaced gets them in this call, too. */
   resumed(): void {
-    this.#writeUpTo(this.#added);
+    if (this.#ids.length > 0) {
+      this.#countLater();
+    }
+  }
+
+  #countLater(): void {
+    if (!this.#isCounted) {
+      this.#isCounted = true;
+      whenPassedOn(this);
+    }
   }
 
   #writeUpTo(count: number): void {

@@ -4,6 +4,7 @@ import { TurnBudget } from '../collections/turn-budget.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
 import { oneLine } from '../protocol/text.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
+import type { Done } from './connection-events.ts';
 
 /** Whoever holds must let go: a hold that is forgotten ends by itself. Node-RED gives a node 15 s to close. */
 const MAX_PAUSE_MS = 20_000;
@@ -37,8 +38,6 @@ interface QueuedReport {
 }
 
 /** With an error: not delivered, and not to be acknowledged. */
-type Done = (error?: Error) => void;
-
 /**
  * A report of QoS 1 is acknowledged when it is delivered; as long as it waits, the connection reads no further and the
  * broker holds what follows. A report of QoS 0 waits in memory instead, within a bound: it is the one that the sender
@@ -84,7 +83,7 @@ export class InboundQueue {
     const response = this.#topics.parseResponse(topic);
     if (response !== undefined) {
       this.#handlers.response(response, payload, retained, topic);
-      done();
+      done(undefined, true);
     } else if (this.#mustWait) {
       if (qos > 0) {
         this.#enqueue({ topic, payload, retained, done, deferrable });

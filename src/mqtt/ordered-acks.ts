@@ -1,6 +1,7 @@
 // Acknowledges reports of QoS 1 in the order in which they came, as MQTT demands, though flows store them in another.
 import { Queue } from '../collections/queue.ts';
 import type { Deferrable, Deferral, DeferralEvents } from '../protocol/deferral.ts';
+import type { GatheredAcks } from './gathered-acks.ts';
 
 /** One message, from its arrival until its acknowledgement is written. */
 class Ack implements Deferral {
@@ -49,7 +50,7 @@ const NOT_NOW = new Error('acknowledged later');
 /** Of one connection. MQTT.js gives one message after the other, the next one when the one before was taken. */
 export class OrderedAcks implements Deferrable {
   readonly #isOpen: () => boolean;
-  readonly #write: (messageId: number) => void;
+  readonly #pubacks: Pick<GatheredAcks, 'addDone' | 'held'>;
   readonly #ping: () => void;
   /** Those that are not written, and all that came behind the first of them. */
   readonly #waiting = new Queue<Ack>();
@@ -75,12 +76,12 @@ export class OrderedAcks implements Deferrable {
 
   /**
    * @param isOpen whether the connection is still there
-   * @param write sends a PUBACK
+   * @param pubacks writes them
    * @param ping sends a PINGREQ, of which `pinged` tells
    */
-  constructor(isOpen: () => boolean, write: (messageId: number) => void, ping: () => void) {
+  constructor(isOpen: () => boolean, pubacks: Pick<GatheredAcks, 'addDone' | 'held'>, ping: () => void) {
     this.#isOpen = isOpen;
-    this.#write = write;
+    this.#pubacks = pubacks;
     this.#ping = ping;
   }
 
@@ -117,9 +118,10 @@ export class OrderedAcks implements Deferrable {
 
   /** A ping goes to the broker, behind what was written so far. */
   pinged(): void {
-    this.#lastAsked = this.#lastWritten;
+    // While flows are replaced some may have still to leave.
+    this.#lastAsked = Math.max(this.#lastAsked, this.#lastWritten - this.#pubacks.held);
     if (this.#pings.size < MAX_WRITTEN) {
-      this.#pings.push(this.#lastWritten);
+      this.#pings.push(this.#lastAsked);
     }
   }
 
@@ -130,12 +132,21 @@ export class OrderedAcks implements Deferrable {
     }
   }
 
-  /** The message was taken; with an error it is not acknowledged. Nothing happens when it was deferred already. */
-  readonly done = (error?: Error): void => {
+  /**
+   * The message was taken. Nothing happens when it was deferred already.
+   * @param error it is not acknowledged
+   * @param isForNobody Node-RED has nothing to pass on of it
+   */
+  readonly done = (error?: Error, isForNobody = false): void => {
     const callback = this.#callback;
     this.#callback = undefined;
-    if (callback === undefined || error || this.#waiting.size === 0) {
+    if (callback === undefined || error || (this.#waiting.size === 0 && !isForNobody)) {
       callback?.(error);
+      return;
+    }
+    if (this.#waiting.size === 0) {
+      this.#pubacks.addDone(this.#messageId);
+      callback(NOT_NOW);
       return;
     }
     const ack = new Ack(this, this.#messageId, undefined);
@@ -159,7 +170,7 @@ export class OrderedAcks implements Deferrable {
   writeDue(): void {
     while (this.#isOpen() && this.#waiting.first?.isDue) {
       const { messageId, events } = this.#waiting.shift() as Ack;
-      this.#write(messageId);
+      this.#pubacks.addDone(messageId);
       this.#countWaiting(messageId, -1);
       if (events) {
         this.#written(messageId, events);

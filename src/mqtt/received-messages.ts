@@ -3,7 +3,7 @@ import type { MqttClient } from 'mqtt';
 import type { Logger } from '../log.ts';
 import type { Deferrable } from '../protocol/deferral.ts';
 import { oneLine } from '../protocol/text.ts';
-import type { ConnectionEvents } from './connection-events.ts';
+import type { ConnectionEvents, Done } from './connection-events.ts';
 import type { Exchanges } from './exchanges.ts';
 import { GatheredAcks } from './gathered-acks.ts';
 import { OrderedAcks } from './ordered-acks.ts';
@@ -43,11 +43,7 @@ export function receiveMessages({ client, exchanges, pings, events, log, isCurre
     () => events.isPaused?.() === true,
   );
   const acknowledge = (messageId: number) => gathered.add(messageId);
-  const acks = new OrderedAcks(
-    isCurrent,
-    (messageId) => gathered.addDone(messageId),
-    () => pings.ping(),
-  );
+  const acks = new OrderedAcks(isCurrent, gathered, () => pings.ping());
   client.on('packetsend', ({ cmd }) => cmd === 'pingreq' && acks.pinged());
   client.on('packetreceive', ({ cmd }) => cmd === 'pingresp' && acks.ponged());
 
@@ -71,7 +67,7 @@ export function receiveMessages({ client, exchanges, pings, events, log, isCurre
     }
     // Before each one: a flow may take seconds for those that come together.
     pings.pingIfDue();
-    let done = taken;
+    let done: Done = taken;
     let deferrable: Deferrable | undefined;
     if (qos === 1 && messageId !== undefined) {
       if (!acks.begin(messageId, dup, taken)) {

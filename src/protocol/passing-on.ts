@@ -8,12 +8,22 @@ export interface Given {
 }
 
 let giving: Given[] = [];
+let isPassing = false;
 
-/** Call it with the first that is given, and again after `count`. One wait serves all. */
+/** Call it before the first is given, and again after `count`. One wait serves all. */
 export function whenPassedOn(given: Given): void {
   if (giving.push(given) === 1) {
+    // Before those in which Node-RED passes on.
+    setImmediate(begin);
     process.nextTick(end);
   }
+}
+
+/** Of what was given some may be passed on already. */
+export const isPassingOn = (): boolean => isPassing;
+
+function begin(): void {
+  isPassing = true;
 }
 
 function end(): void {
@@ -28,6 +38,7 @@ function end(): void {
 }
 
 function tell(all: readonly Given[], counts: readonly number[]): void {
+  isPassing = false;
   for (let i = 0; i < all.length; i++) {
     all[i]!.passedOn(counts[i]!);
   }

@@ -1,10 +1,18 @@
-// Reports that waited for labels when their subscriber went: for the one that a deploy puts there, also at another session.
+// Reports that waited when their subscriber went, for labels or for flows: for the one that a deploy puts there, also at another session.
 import type { Logger } from '../log.ts';
 import type { Message } from './message.ts';
 
+export interface HeldReport extends Message {
+  /** It was opened for a node that confirms it; see `Report.delivery`. */
+  delivery?: string | undefined;
+}
+
 export class HeldReports {
-  /** Of each owner as many as a label filter holds: what one has that comes back is let through before it holds others. */
-  #byOwner = new Map<string, Message[]>();
+  /**
+   * Of each owner as many as a label filter holds, or as one turn has given it: what one has that comes back is let through
+   * before it is given others.
+   */
+  #byOwner = new Map<string, HeldReport[]>();
   readonly #log: Logger;
 
   constructor(log: Logger) {
@@ -23,13 +31,13 @@ export class HeldReports {
     return this.#byOwner.keys();
   }
 
-  add(owner: string, messages: readonly Message[]): void {
+  add(owner: string, messages: readonly HeldReport[]): void {
     if (messages.length > 0) {
       this.#byOwner.set(owner, [...this.take(owner), ...messages]);
     }
   }
 
-  take(owner: string): Message[] {
+  take(owner: string): HeldReport[] {
     const messages = this.#byOwner.get(owner) ?? [];
     this.#byOwner.delete(owner);
     return messages;
@@ -37,10 +45,11 @@ export class HeldReports {
 
   /** Nobody comes back for them. */
   giveUp(owner: string): void {
-    const { length } = this.take(owner);
+    // What is open is counted where that is given up.
+    const { length } = this.take(owner).filter(({ delivery }) => delivery === undefined);
     if (length > 0) {
       this.#log.warn(
-        `${length} reports that waited for labels are given up: node ${owner} does not wait for them any more`,
+        `${length} reports that waited for labels or flows are given up: node ${owner} does not wait for them any more`,
       );
     }
   }

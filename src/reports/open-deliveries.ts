@@ -89,6 +89,12 @@ export class OpenDeliveries {
     return delivery;
   }
 
+  /** Whether its node is there; undefined: it is not open. */
+  isThere(id: string): boolean | undefined {
+    const delivery = this.#deliveries.find(id);
+    return delivery && this.#confirmers.has(delivery.confirmer);
+  }
+
   /** See `OpenReports.sendAgain`. */
   sendAgain(id: string, ms: number): boolean {
     const delivery = this.#deliveries.find(id);

@@ -213,6 +213,11 @@ export class OpenReports {
     return this.#deliveries.sendAgain(id, ms);
   }
 
+  /** Whether its node is there, or the broker sends it to the one that is. */
+  comesAgain(id: string): boolean {
+    return this.#deliveries.isThere(id) ?? this.#keptSessions.length > 0;
+  }
+
   /** What has not reached the flow of this node comes at the next look. */
   hurry(confirmer: Confirmer): void {
     this.#deliveries.hurry(confirmer);

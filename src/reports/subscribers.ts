@@ -5,7 +5,7 @@ import type { TopicFilterParts } from '../protocol/topics.ts';
 import { Confirmation, type ConfirmOptions, type CountListener } from './confirmation.ts';
 import { Duplicates } from './duplicates.ts';
 import { EVERYTHING, Everything, listenToAll } from './everything.ts';
-import type { HeldReports } from './held-reports.ts';
+import type { HeldReport, HeldReports } from './held-reports.ts';
 import { LabelFilter, type LabelSource, type LabelState } from './label-filter.ts';
 import type { Message } from './message.ts';
 import { type KeptMessage, type PreviewLine, Previews } from './preview.ts';
@@ -190,7 +190,9 @@ export class Subscribers {
     for (const owner of this.#held.owners()) {
       const replay = this.#replays.get(owner);
       if (replay) {
-        replay(this.#held.take(owner));
+        const { open } = this.#reports;
+        const comesAgain = ({ delivery }: HeldReport) => delivery !== undefined && open.comesAgain(delivery);
+        replay(this.#held.take(owner).filter((report) => !comesAgain(report)));
       } else if (isReady && !isThere(owner)) {
         this.#held.giveUp(owner);
       }
@@ -207,6 +209,11 @@ export class Subscribers {
         this.#broker.updateFilters();
       }
     }
+  }
+
+  /** See `Session.keepInterrupted`. */
+  keepInterrupted(owner: string, reports: readonly HeldReport[]): void {
+    this.#held.add(owner, reports);
   }
 
   close(): void {

@@ -644,8 +644,24 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/passed-on': [
           'and … costs no report, and brings none twice',
           'and replaces a node further behind costs no report either',
+          'and another one right behind it cost no report either',
+          'and restarts a service that a variable names costs no report',
+          'and … costs no report of QoS … that is to be confirmed',
         ],
       },
+    'So it is with what *device watch* has told.': {
+      'nodes/passed-on': 'and replaces … costs no change that “device watch” tells',
+    },
+    'A *report in* node that the deploy changes gives of it what it asks for now, and one that it leaves *invalid* when it works again.':
+      {
+        'nodes/passed-on': [
+          'and lets other reports through gives none of those that do not pass',
+          'and leaves the node invalid keeps the reports for the one that is right',
+        ],
+      },
+    'Responses to requests come meanwhile, too.': {
+      'mqtt/client': 'tells the broker of responses, so that it sends those that follow',
+    },
     'What is further down a flow is lost with the nodes that are replaced there: for data that must not be lost there is *Confirm*.':
       'about Node-RED',
     'A deploy that restarts the service node (a full deploy, or a change of the service) makes a new connection.':

@@ -67,9 +67,14 @@ describe('reports that a flow cannot store', function () {
         method: 'POST',
         ret: 'txt',
         senderr: true,
-        wires: [['stored']],
+        wires: [['written']],
       },
       url: `${influx.url}/write?db=${DATABASE}&precision=ms`,
+    },
+    {
+      // A message goes on whatever the database has answered.
+      ...{ id: 'written', type: 'function', outputs: 1, wires: [['stored']] },
+      func: 'if (msg.statusCode === 204) { return msg; } node.error(`not written: ${msg.statusCode}`, msg);',
     },
   ];
 

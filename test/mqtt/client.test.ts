@@ -297,6 +297,14 @@ describe('the MQTT half', () => {
       assert.deepEqual(client.reportFilters, [ONE]);
     });
 
+    it('tells the broker of responses, so that it sends those that follow', async () => {
+      const client = await connect();
+      client.pauseReports();
+      answerAll(bench.broker, ({ id }) => ({ id }));
+      await client.request(request(), { signal });
+      await bench.broker.until((broker) => broker.packets('puback').length === 1);
+    });
+
     it('keeps the connection, to which users may come back', async () => {
       const client = create();
       const leave = client.attach();

@@ -68,9 +68,28 @@ describe('acknowledgements that are gathered', () => {
     isPaused = false;
     acks.add(2);
     acks.resumed();
+    assert.deepEqual(news(), []);
+    await turns(5);
     assert.deepEqual(news(), [[1, 2]]);
+    acks.resumed();
     await turns(5);
     assert.deepEqual(news(), []);
+  });
+
+  it('of what flows get when they run wait until that is passed on, and for the next deploy, too', async () => {
+    acks.add(1);
+    isPaused = true;
+    await turns(5);
+    isPaused = false;
+    acks.resumed();
+    // Another deploy begins in this turn.
+    isPaused = true;
+    await turns(5);
+    assert.deepEqual([news(), acks.held], [[], 1]);
+    isPaused = false;
+    acks.resumed();
+    await turns(5);
+    assert.deepEqual([news(), acks.held], [[[1]], 0]);
   });
 
   it('that are due leave at once where none waits, else behind these', async () => {

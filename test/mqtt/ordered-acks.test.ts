@@ -11,12 +11,21 @@ describe('acknowledgements in order', () => {
     /** How many were written before each. */
     const pings: number[] = [];
     let isOpen = true;
+    let held = 0;
+    const hold = (count: number): void => {
+      held = count;
+    };
     const lose = (): void => {
       isOpen = false;
     };
     const acks = new OrderedAcks(
       () => isOpen,
-      (messageId) => void written.push(messageId),
+      {
+        addDone: (messageId) => void written.push(messageId),
+        get held() {
+          return held;
+        },
+      },
       () => {
         pings.push(written.length);
         acks.pinged();
@@ -29,7 +38,7 @@ describe('acknowledgements in order', () => {
           written.push(messageId);
         }
       });
-    return { acks, begin, written, read, pings, lose };
+    return { acks, begin, written, read, pings, lose, hold };
   }
 
   it('are written once, also where a message is taken after it was deferred', () => {
@@ -56,6 +65,47 @@ describe('acknowledgements in order', () => {
     assert.equal(acks.mustWait, false);
     acks.done();
     assert.deepEqual(written, [1]);
+  });
+
+  it('are written at once for what nobody has to be given, in their order', () => {
+    const { acks, begin, written, read } = start();
+    begin(1);
+    acks.done(undefined, true);
+    assert.deepEqual([written, read], [[1], [1]]);
+    begin(2);
+    const deferral = acks.defer(NOBODY);
+    begin(3);
+    acks.done(undefined, true);
+    assert.deepEqual(written, [1]);
+    deferral.acknowledge();
+    assert.deepEqual(written, [1, 2, 3]);
+    begin(4);
+    acks.done(new Error('not taken'), true);
+    assert.deepEqual(written, [1, 2, 3]);
+  });
+
+  it('that have not left yet are not had by a broker that answers a ping', () => {
+    const { acks, begin, hold } = start();
+    const settled: number[] = [];
+    const acknowledge = (messageId: number) => {
+      begin(messageId);
+      acks.defer({ written() {}, settled: (order) => settled.push(order) }).acknowledge();
+    };
+    acknowledge(1);
+    hold(2);
+    acknowledge(2);
+    acknowledge(3);
+    acks.pinged();
+    acks.ponged();
+    assert.deepEqual(settled, [1]);
+    hold(5);
+    acks.pinged();
+    acks.ponged();
+    assert.deepEqual(settled, [1]);
+    hold(0);
+    acks.pinged();
+    acks.ponged();
+    assert.deepEqual(settled, [1, 3]);
   });
 
   it('are written in the order in which the messages came, each when those before it are due', () => {

@@ -127,7 +127,7 @@ describeNodes('what waits for labels', (start) => {
       flow.node('svc').warn = (text) => void warnings.push(text);
       await flow.deploy(nodes(), 'nodes', credentials());
       assert.deepEqual(warnings, [
-        '3 reports that waited for labels are given up: node in does not wait for them any more',
+        '3 reports that waited for labels or flows are given up: node in does not wait for them any more',
       ]);
     });
   }

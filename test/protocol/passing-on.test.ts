@@ -1,7 +1,7 @@
 // When what flows were given in one call has been passed on: with what they were given before it, and nothing later.
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Given, whenPassedOn } from '../../src/protocol/passing-on.ts';
+import { type Given, isPassingOn, whenPassedOn } from '../../src/protocol/passing-on.ts';
 
 describe('what flows are given', () => {
   let events: string[];
@@ -21,12 +21,15 @@ describe('what flows are given', () => {
 
     give(): void {
       this.#given++;
-      // As Node-RED passes it on.
-      setImmediate(() => void events.push(`${this.#name} has it`));
       if (!this.#isCounted) {
         this.#isCounted = true;
         whenPassedOn(this);
       }
+      // As Node-RED passes it on.
+      setImmediate(() => {
+        assert.equal(isPassingOn(), true);
+        events.push(`${this.#name} has it`);
+      });
     }
 
     count(): number {
@@ -44,9 +47,10 @@ describe('what flows are given', () => {
     a.give();
     b.give();
     a.give();
-    assert.deepEqual(events, []);
+    assert.deepEqual([events, isPassingOn()], [[], false]);
     await turn();
     await turn();
+    assert.equal(isPassingOn(), false);
     assert.deepEqual(events, ['a has it', 'b has it', 'a has it', 'a 2', 'b 1']);
   });
 

@@ -58,7 +58,7 @@ describe('reports that are held over a deploy', () => {
         [1, 'c'],
       ].map(
         ([count, owner]) =>
-          `${count} reports that waited for labels are given up: node ${owner} does not wait for them any more`,
+          `${count} reports that waited for labels or flows are given up: node ${owner} does not wait for them any more`,
       ),
     );
     assert.deepEqual([...held.owners()], []);

@@ -322,7 +322,7 @@ describe('subscribers', () => {
       assert.deepEqual([warnings, [...held.owners()]], [[], ['gone']]);
       resume();
       assert.equal(warnings.length, 1);
-      assert.match(warnings[0]!, /^1 reports that waited for labels are given up: node gone/);
+      assert.match(warnings[0]!, /^1 reports that waited for labels or flows are given up: node gone/);
     });
 
     it('get again what the node of their name has not confirmed', () => {
