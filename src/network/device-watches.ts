@@ -70,9 +70,9 @@ export class DeviceWatches {
     this.#now = now;
     this.#storedAt = now();
     this.#schedule = new WatchSchedule<Watched>((entry) => entry.watch.check(entry), options);
-    this.#gateways = new WatchedGateways(network, (waiting) => {
+    this.#gateways = new WatchedGateways(network, (waiting, inMs) => {
       for (const entry of waiting) {
-        this.#schedule.set(entry, this.#schedule.time);
+        this.#schedule.set(entry, this.#schedule.time + inMs);
       }
     });
     this.#context = {

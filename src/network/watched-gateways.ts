@@ -15,20 +15,22 @@ const MIN_SILENCE_MS = 60_000;
 /** Of each gateway; older ones count as if it had been there: that makes a silence longer by no more than they lasted. */
 const MAX_ABSENCES = 16;
 const NO_ABSENCES: readonly Absence[] = [];
+/** What waits for one that finds no room needs it again when it is looked at, and takes the room of another one. */
+const NO_ROOM_MS = 60_000;
 /** To change their order with each of many reports would cost too much. */
 const MOMENT_MS = 1_000;
 
 export class WatchedGateways {
   readonly #network: NetworkState;
-  readonly #due: (waiting: Iterable<Watched>) => void;
+  readonly #due: (waiting: Iterable<Watched>, inMs: number) => void;
   // One that was never heard is needed: a device was heard through it before the start.
   #gateways = new RecencyMap<WatchedGateway>(
     MAX_GATEWAYS,
     ({ state }) => state !== undefined && isPasserBy(state, this.#network.now),
   );
 
-  /** @param due called with what has waited for a gateway that was heard */
-  constructor(network: NetworkState, due: (waiting: Iterable<Watched>) => void) {
+  /** @param due called with what has waited for a gateway, and when it is to be looked at: now, when that was heard */
+  constructor(network: NetworkState, due: (waiting: Iterable<Watched>, inMs: number) => void) {
     this.#network = network;
     this.#due = due;
   }
@@ -102,7 +104,7 @@ export class WatchedGateways {
     if (gateway.waiting.size > 0) {
       const waiting = [...gateway.waiting];
       gateway.waiting.clear();
-      this.#due(waiting);
+      this.#due(waiting, 0);
     }
   }
 
@@ -135,7 +137,7 @@ export class WatchedGateways {
     };
     const pushedOut = this.#gateways.add(gateway);
     if (pushedOut) {
-      this.#due(pushedOut.waiting);
+      this.#due(pushedOut.waiting, NO_ROOM_MS);
     }
     return gateway;
   }

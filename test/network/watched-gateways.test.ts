@@ -27,8 +27,8 @@ describe('what watches know of a gateway', () => {
   });
 
   const open = () =>
-    new WatchedGateways(network, (waiting) => {
-      due.push(...[...waiting].map(({ id }) => id));
+    new WatchedGateways(network, (waiting, inMs) => {
+      due.push(...[...waiting].map(({ id }) => (inMs === 0 ? id : `${id} in ${inMs} ms`)));
     });
   function hear(device: string = D, gateway: string = G): void {
     network.record(readReportTopic('t', gateway, device, 'heartbeat'), now, { time: 't' } as Report);
@@ -271,7 +271,7 @@ describe('what watches know of a gateway', () => {
       assert.deepEqual(due, ['a', 'b', 'c']);
     });
 
-    it('is looked at also where there is no room for the gateway any more', () => {
+    it('is looked at also where there is no room for the gateway any more, but not at once: it would take that of another one', () => {
       const at = (i: number) => (0xe00000000000 + i).toString(16);
       hear(D, at(0));
       waiting('a', at(0));
@@ -281,7 +281,7 @@ describe('what watches know of a gateway', () => {
       for (let i = 1; i < MAX_GATEWAYS; i++) {
         hear(D, at(i));
       }
-      assert.deepEqual(due, ['a']);
+      assert.deepEqual(due, ['a in 60000 ms']);
       assert.equal(gateways.get(at(0)), undefined, 'it was heard once only');
       assert.deepEqual([gateways.get(G)?.waiting.size, gateways.get(G2)?.waiting.size], [1, 1]);
     });
