@@ -141,7 +141,20 @@ export function invalidInput(
   return new ServiceError(
     'INVALID_INPUT',
     reason,
-    { field, value },
+    { field, value: plain(value) },
     { field, value: showValue(value), ...values },
   );
+}
+
+/** In words what JSON cannot show: a flow that stores errors as JSON would lose this one. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'object') {
+    try {
+      JSON.stringify(value);
+      return value;
+    } catch {
+      return showValue(value);
+    }
+  }
+  return ['function', 'bigint', 'symbol'].includes(typeof value) ? showValue(value) : value;
 }

@@ -161,4 +161,14 @@ describe('a value in an error text', () => {
   for (const [title, value, text] of shown) {
     it(`is short and harmless: ${title}`, () => assert.equal(showValue(value), text));
   }
+
+  it('is in the cause as it was, or in words where JSON cannot show it', () => {
+    const causeOf = (value: unknown) => invalidInput('device', value, 'missing').cause.value;
+    for (const value of ['x', 5, null, undefined, true, { a: [1] }, ['x'.repeat(81)]]) {
+      assert.equal(causeOf(value), value);
+    }
+    for (const value of [cycle, throwing, () => 1, 5n, Symbol('x')]) {
+      assert.equal(causeOf(value), showValue(value));
+    }
+  });
 });

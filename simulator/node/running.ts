@@ -67,7 +67,7 @@ export class RunningSimulator {
     this.#begin();
     const problem = this.#problem;
     if (problem) {
-      this.#fail(this.#describe(problem).message);
+      this.#fail(this.#describe(problem));
       return Promise.resolve();
     }
     this.#show({ fill: 'yellow', shape: 'ring', text: this.#text('status.starting') });
@@ -152,11 +152,12 @@ export class RunningSimulator {
     this.#show({ fill: 'green', shape: 'dot', text });
   }
 
-  #fail(text: string): void {
+  #fail(error: Error | string): void {
+    const text = typeof error === 'string' ? error : error.message;
     this.#show({ fill: 'red', shape: 'ring', text });
     if (this.#told !== text && !this.#closed) {
       this.#told = text;
-      this.#node.error(text, {});
+      this.#node.error(error, {});
     }
   }
 

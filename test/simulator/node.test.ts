@@ -215,11 +215,13 @@ for (const version of VERSIONS) {
     ] as const) {
       it(`says that ${JSON.stringify(properties)} cannot be, and refuses messages`, async () => {
         assert.equal(await problem(properties), text);
-        await told(text);
+        const [setting] = Object.entries(properties).slice(-1);
+        const expected = ['INVALID_INPUT', { field: setting?.[0], value: setting?.[1] }];
+        const atStart = await told(text);
+        assert.deepEqual([atStart.code, atStart.cause], expected);
         red.send('steer', { payload: { rate: 1 } });
         const { code, cause } = await told(text);
-        const [setting] = Object.entries(properties).slice(-1);
-        assert.deepEqual([code, cause], ['INVALID_INPUT', { field: setting?.[0], value: setting?.[1] }]);
+        assert.deepEqual([code, cause], expected);
       });
     }
 
