@@ -1,6 +1,9 @@
 // The PUBACKs of one connection: they leave together, and none before Node-RED has passed its report on to the nodes behind.
 import { type Given, whenPassedOn } from '../protocol/passing-on.ts';
 
+/** For so long at most others wait behind reports that a deploy holds up; a service that stops has left before. */
+const MAX_HELD_MS = 2_000;
+
 /**
  * Node-RED passes a message on with the next turn of the event loop. A node that is closed before that, as all are when
  * Node-RED stops, gets nothing of it: the broker is not told of such a report, and sends it again after the start.
@@ -13,6 +16,7 @@ export class GatheredAcks implements Given {
   #added = 0;
   #written = 0;
   #isCounted = false;
+  #timer: NodeJS.Timeout | undefined;
 
   /**
    * @param write sends packets to the broker; `isGathered`: nothing more is to be gathered with them
@@ -36,6 +40,17 @@ export class GatheredAcks implements Given {
       this.#write(pubackOf([messageId]), false);
     } else {
       this.add(messageId);
+      if (this.#isPaused()) {
+        this.#timer ??= setTimeout(() => this.#writeLate(), MAX_HELD_MS).unref();
+      }
+    }
+  }
+
+  /** A deploy goes on: the reports are kept in this process for it, and a broker that hears of nothing sends nothing more. */
+  #writeLate(): void {
+    this.#timer = undefined;
+    if (this.#isPaused()) {
+      this.#writeUpTo(this.#added);
     }
   }
 

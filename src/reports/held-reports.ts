@@ -5,6 +5,8 @@ import type { Message } from './message.ts';
 export interface HeldReport extends Message {
   /** It was opened for a node that confirms it; see `Report.delivery`. */
   delivery?: string | undefined;
+  /** The persistent sessions of its service then. */
+  sessions?: readonly string[];
 }
 
 export class HeldReports {

@@ -46,6 +46,8 @@ interface Options {
 }
 
 export class OpenReports {
+  /** See `Options`. */
+  readonly keptSessions: readonly string[];
   readonly #now: () => number;
   readonly #idPrefix = randomBytes(PREFIX_BYTES).toString('hex');
   readonly #deliveries: OpenDeliveries;
@@ -54,7 +56,6 @@ export class OpenReports {
   /** Open ones of a connection that was lost. */
   readonly #expected = new ExpectedMessages<OpenMessage>();
   #confirmed = new ConfirmedMessages();
-  readonly #keptSessions: readonly string[];
   readonly #events = {
     written: (message: OpenMessage, order: number) => this.#written(message, order),
     settled: (order: number) => this.#confirmed.settled(order),
@@ -87,7 +88,7 @@ export class OpenReports {
       maxBytes = MAX_BYTES,
     }: Options = {},
   ) {
-    this.#keptSessions = keptSessions;
+    this.keptSessions = keptSessions;
     this.#deliveries = new OpenDeliveries(this.#idPrefix, {
       ...{ isPaused, now, failed, abandoned },
       confirm: (id) => void this.confirm(id),
@@ -213,9 +214,12 @@ export class OpenReports {
     return this.#deliveries.sendAgain(id, ms);
   }
 
-  /** Whether its node is there, or the broker sends it to the one that is. */
-  comesAgain(id: string): boolean {
-    return this.#deliveries.isThere(id) ?? this.#keptSessions.length > 0;
+  /**
+   * Whether its node is there, or the broker sends it to the one that is.
+   * @param sessions persistent ones, in which it was opened
+   */
+  comesAgain(id: string, sessions: readonly string[] = []): boolean {
+    return this.#deliveries.isThere(id) ?? sessions.some((session) => this.keptSessions.includes(session));
   }
 
   /** What has not reached the flow of this node comes at the next look. */
@@ -254,7 +258,7 @@ export class OpenReports {
     this.#checkHeldUp();
     this.#expected.clear();
     // Those of a service that a deploy has ended: later there are none any more.
-    this.#confirmed = CONFIRMED.take(this.#keptSessions) ?? this.#confirmed;
+    this.#confirmed = CONFIRMED.take(this.keptSessions) ?? this.#confirmed;
     for (const message of this.#messages) {
       if (message.deferral) {
         message.deferral = undefined;
@@ -278,7 +282,7 @@ export class OpenReports {
     this.#timer = undefined;
     this.#deliveries.close();
     this.#expected.clear();
-    if (this.#keptSessions.length > 0) {
+    if (this.keptSessions.length > 0) {
       this.#leaveConfirmed();
     }
     this.#messages.clear();
@@ -301,7 +305,7 @@ export class OpenReports {
       this.#confirmed.forget(keyOf(message.received));
     }
     if (!this.#confirmed.isEmpty(now)) {
-      CONFIRMED.leave(this.#keptSessions, this.#confirmed);
+      CONFIRMED.leave(this.keptSessions, this.#confirmed);
     }
   }
 

@@ -191,7 +191,8 @@ export class Subscribers {
       const replay = this.#replays.get(owner);
       if (replay) {
         const { open } = this.#reports;
-        const comesAgain = ({ delivery }: HeldReport) => delivery !== undefined && open.comesAgain(delivery);
+        const comesAgain = ({ delivery, sessions }: HeldReport) =>
+          delivery !== undefined && open.comesAgain(delivery, sessions);
         replay(this.#held.take(owner).filter((report) => !comesAgain(report)));
       } else if (isReady && !isThere(owner)) {
         this.#held.giveUp(owner);
@@ -213,7 +214,11 @@ export class Subscribers {
 
   /** See `Session.keepInterrupted`. */
   keepInterrupted(owner: string, reports: readonly HeldReport[]): void {
-    this.#held.add(owner, reports);
+    const sessions = this.#reports.open.keptSessions;
+    this.#held.add(
+      owner,
+      reports.map((report) => ({ ...report, sessions })),
+    );
   }
 
   close(): void {

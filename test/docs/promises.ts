@@ -649,7 +649,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'and … costs no report of QoS … that is to be confirmed',
         ],
       },
-    'So it is with what *device watch* has told.': {
+    'So it is with what *device watch* has told, also over a full deploy.': {
       'nodes/passed-on': 'and replaces … costs no change that “device watch” tells',
     },
     'A *report in* node that the deploy changes gives of it what it asks for now, and one that it leaves *invalid* when it works again.':

@@ -92,6 +92,47 @@ describe('acknowledgements that are gathered', () => {
     assert.deepEqual([news(), acks.held], [[[1]], 0]);
   });
 
+  it('of responses wait behind those of reports for two seconds, however long a deploy takes', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      acks.add(1);
+      isPaused = true;
+      await turns(5);
+      mock.timers.tick(60_000);
+      assert.deepEqual(news(), []);
+      acks.addDone(2);
+      acks.addDone(3);
+      mock.timers.tick(1_999);
+      await turns(5);
+      assert.deepEqual(news(), []);
+      mock.timers.tick(1);
+      assert.deepEqual(news(), [[1, 2, 3]]);
+      acks.addDone(4);
+      assert.deepEqual(news(), [[4]]);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it('of responses in the turn of a report leave with it, and never before it', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      acks.add(1);
+      acks.addDone(2);
+      mock.timers.tick(2_000);
+      assert.deepEqual(news(), []);
+      isPaused = true;
+      acks.addDone(3);
+      isPaused = false;
+      mock.timers.tick(2_000);
+      assert.deepEqual(news(), []);
+      await turns(5);
+      assert.deepEqual(news(), [[1, 2, 3]]);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it('that are due leave at once where none waits, else behind these', async () => {
     acks.addDone(1);
     assert.deepEqual(written.splice(0), [{ ids: [1], isGathered: false }]);

@@ -157,6 +157,23 @@ describeNodes('a deploy that begins in the turn in which reports come', (start) 
     }
   }
 
+  for (const [what, service] of Object.entries({
+    'lets the broker keep reports from now on': { persistent: true, clientId: 'confirming' },
+    'makes the service another client': { clientId: 'other' },
+  })) {
+    it(`and ${what} costs no report that is to be confirmed`, async () => {
+      const report = { confirm: 'acknowledged' };
+      const before = { persistent: !('persistent' in service), clientId: 'confirming' };
+      const after = { ...before, ...service };
+      const flow = await start(flowOf({ report, service: before }));
+      await flow.statuses('in').next(isConnected);
+      await deployAmong(flow, COUNT, () => flow.deploy(flowOf({ report, service: after }), 'nodes'), 1);
+      await flow.statuses('in').next(isConnected);
+      broker.publish(TOPIC, heartbeat(COUNT), { qos: 1 });
+      assert.deepEqual((await numbers(flow, 'behind', EACH_ONCE.length)).sort(), EACH_ONCE);
+    });
+  }
+
   it('and another one right behind it cost no report either', async () => {
     const flow = await start(flowOf());
     await flow.statuses('in').next(isConnected);
@@ -208,9 +225,10 @@ describeNodes('a deploy that begins in the turn in which reports come', (start) 
     assert.deepEqual(await numbers(flow, 'behind'), EACH_ONCE);
   });
 
-  for (const [what, changes] of Object.entries<[string, string]>({
-    'the node behind': ['', 'new'],
-    'the watch itself': ['new', ''],
+  for (const [what, [changes, type]] of Object.entries<[[string, string], 'full' | 'nodes']>({
+    'the node behind': [['', 'new'], 'nodes'],
+    'the watch itself': [['new', ''], 'nodes'],
+    everything: [['', ''], 'full'],
   })) {
     it(`and replaces ${what} costs no change that “device watch” tells`, async () => {
       const build = ([name, behind]: [string, string]) =>
@@ -228,7 +246,7 @@ describeNodes('a deploy that begins in the turn in which reports come', (start) 
         watch.send = (msg) => {
           watch.send = send;
           watch.send(msg);
-          flow.deploy(build(changes), 'nodes').then(resolve, reject);
+          flow.deploy(build(changes), type).then(resolve, reject);
         };
       });
       broker.publish(reportTopic('property/8100'), { ...heartbeat(0), value: '0a' }, { qos: 1 });

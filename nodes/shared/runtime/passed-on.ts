@@ -19,13 +19,12 @@ const heldBack = new WeakMap<object, Map<string, ReadonlySet<string>>>();
 
 let hookCount = 0;
 
-/** Of nodes that a deploy has closed, by their ids, for those that take their place. */
-const left = new Map<string, readonly Interrupted<undefined>[]>();
+/** By the hooks of a runtime: of nodes that a deploy has closed, by their ids, for those that take their place. */
+const left = new WeakMap<object, Map<string, readonly Interrupted<undefined>[]>>();
 
 /**
  * Node-RED passes a message on with the next turn of the event loop. A node that is closed before that does not get it, and
- * one that stays may send it on to one that is closed. A full deploy closes all, and the service: the broker sends again what
- * it was not told of.
+ * one that stays may send it on to one that is closed.
  */
 export class PassedOn<Source> implements Given {
   readonly #RED: NodeAPI;
@@ -39,15 +38,23 @@ export class PassedOn<Source> implements Given {
   #isCounted = false;
   #interrupted: readonly Interrupted<Source>[] = [];
 
-  /** @param leave is given what was interrupted when the node closes before flows run */
-  constructor(RED: NodeAPI, node: Node, leave: (interrupted: readonly Interrupted<Source>[]) => void) {
+  /**
+   * @param leave is given what was interrupted when the node closes before flows run
+   * @param isOverFull also over a full deploy. That closes the service, too: the broker sends again what it was not told of
+   */
+  constructor(
+    RED: NodeAPI,
+    node: Node,
+    leave: (interrupted: readonly Interrupted<Source>[]) => void,
+    isOverFull = false,
+  ) {
     this.#RED = RED;
     this.#node = node;
     this.#leave = leave;
     this.#stops = [
-      onStopping(RED, (replaced) => replaced?.type !== 'full' && this.#interrupt()),
+      onStopping(RED, (replaced) => (isOverFull || replaced?.type !== 'full') && this.#interrupt()),
       // Before reports go on.
-      onStarted(RED, () => this.sendAll(this.#takeInterrupted()), 'nodes'),
+      onStarted(RED, () => this.goOn(), 'nodes'),
     ];
   }
 
@@ -110,9 +117,14 @@ export class PassedOn<Source> implements Given {
     }
   }
 
-  /** What was interrupted before, as messages of their own: those of before are held back. */
-  sendAll(interrupted: readonly Interrupted<Source>[]): void {
-    for (const { message, source } of interrupted) {
+  /** What the node of before has left. */
+  begin(interrupted: readonly Interrupted<Source>[]): void {
+    this.#interrupted = interrupted;
+  }
+
+  /** Flows run: sends what was interrupted, as messages of their own, as those of before are held back. */
+  goOn(): void {
+    for (const { message, source } of this.#takeInterrupted()) {
       this.send({ ...message, _msgid: this.#RED.util.generateId() }, source);
     }
   }
@@ -125,23 +137,26 @@ export function passOnOver({
   onceStarted: whenStarted,
 }: Pick<ActionContext<unknown, unknown>, 'RED' | 'node' | 'onceStarted'>): PassedOn<undefined> {
   const { id } = node;
-  const before = left.get(id) ?? [];
-  left.delete(id);
-  const passedOn = new PassedOn<undefined>(RED, node, (interrupted) => {
-    left.set(id, interrupted);
-    forgetRemoved(RED, id);
-  });
-  whenStarted(() => passedOn.sendAll(before));
+  const own = left.get(RED.hooks) ?? new Map<string, readonly Interrupted<undefined>[]>();
+  left.set(RED.hooks, own);
+  const leave = (interrupted: readonly Interrupted<undefined>[]) => {
+    own.set(id, interrupted);
+    forgetRemoved(RED, own, id);
+  };
+  const passedOn = new PassedOn<undefined>(RED, node, leave, true);
+  passedOn.begin(own.get(id) ?? []);
+  own.delete(id);
+  whenStarted(() => passedOn.goOn());
   return passedOn;
 }
 
 /** A node may be there and not work as it is set. */
-function forgetRemoved(RED: NodeAPI, id: string): void {
+function forgetRemoved(RED: NodeAPI, own: Map<string, unknown>, id: string): void {
   onceStarted(RED, () => {
     if (!isInFlows(RED, id)) {
-      left.delete(id);
-    } else if (left.has(id)) {
-      forgetRemoved(RED, id);
+      own.delete(id);
+    } else if (own.has(id)) {
+      forgetRemoved(RED, own, id);
     }
   });
 }
