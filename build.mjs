@@ -48,15 +48,23 @@ async function buildRuntime() {
     sourcemap: 'external',
     sourcesContent: false,
   };
-  await Promise.all([
+  const [, nodes] = await Promise.all([
     build({ ...options, entryPoints: ['src/index.ts'] }),
     build({
       ...options,
       entryPoints: (await sourcesBelow('nodes')).filter((file) => !isEditor(file)),
       plugins: [{ name: 'keep-own-imports', setup: keepOwnImports }],
+      write: false,
     }),
   ]);
+  for (const { path, text } of nodes.outputFiles) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, path.endsWith('.js') ? text.replace(EXPORTS_FOR_MODULES, '') : text);
+  }
 }
+
+/** What tells an ES module that imports the file what it exports: nobody does, and each file has it. */
+const EXPORTS_FOR_MODULES = /0&&\(module\.exports=\{[^{}]*\}\);\s*$/;
 
 /** The pure tables that a config takes from src/protocol are exported by the engine, too. */
 function keepOwnImports({ onResolve }) {

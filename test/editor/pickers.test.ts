@@ -99,7 +99,7 @@ describe('the pickers', function () {
     const { page } = editor;
     const link = choices().first().locator('.mt-gateway-link');
     const below = page.locator('.form-row:has(#node-input-gateway) .mt-gateway-hint');
-    const words = { [service.demo.gateway]: 'connected', [UNHEARD]: 'connected · never heard' };
+    const words = { [service.demo.gateway]: 'connected', [UNHEARD]: 'connected · not heard yet' };
     await editor.edit('mt-gw-read');
     for (const [mac, shown] of Object.entries(words)) {
       await openAt('gateway');
@@ -122,7 +122,7 @@ describe('the pickers', function () {
     await choices().filter({ hasText: 'e4:a7:c5:99:99:99' }).click();
     await page
       .locator('.form-row:has(#node-input-device) .mt-gateway-hint')
-      .filter({ hasText: /^never heard$/ })
+      .filter({ hasText: /^not heard yet$/ })
       .waitFor();
   });
 

@@ -71,7 +71,7 @@ describe('the sidebar beside the flows', function () {
     const row = waiting().getByRole('listitem');
     assert.equal(await row.count(), 1);
     await row.filter({ hasText: 'Cold store' }).waitFor();
-    assert.match(await row.innerText(), /<b>far<\/b> away\s*Cold store · e0ffee000001 · never heard/);
+    assert.match(await row.innerText(), /<b>far<\/b> away\s*Cold store · e0ffee000001 · not heard yet/);
     await row.getByRole('button').click();
     await page.locator('[id="ask"].red-ui-flow-node-group').waitFor();
     await page.waitForFunction("document.getElementById('red-ui-workspace-chart').scrollTop > 1000");

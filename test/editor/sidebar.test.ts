@@ -331,7 +331,7 @@ for (const [index, version] of VERSIONS.entries()) {
       await shown.selectOption({ label: 'Building C' });
       await side.says('No deployed node asks for reports, so nothing is heard.');
       const row = rowOf(gateways[0]!);
-      await row.filter({ hasText: 'never heard' }).waitFor();
+      await row.filter({ hasText: 'not heard yet' }).waitFor();
       assert.doesNotMatch((await row.textContent()) ?? '', /devices:/);
       await shown.selectOption({ label: 'Building A' });
       await red.deploy([serviceNode(service), REPORTS]);
