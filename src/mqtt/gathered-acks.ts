@@ -72,9 +72,7 @@ export class GatheredAcks implements Given {
 
   /** Flows run again: who was to get reports and was replaced gets them in this call, too. */
   resumed(): void {
-    if (this.#ids.length > 0) {
-      this.#countLater();
-    }
+    this.#countLater();
   }
 
   #countLater(): void {

@@ -40,8 +40,13 @@ describe('acknowledgements that are gathered', () => {
     await turns(2);
     acks.add(3);
     assert.deepEqual(written.splice(0), [{ ids: [1, 2], isGathered: true }]);
-    await turns(2);
+    acks.add(4);
+    acks.passedOn(3);
     assert.deepEqual(news(), [[3]]);
+    await turns(2);
+    assert.deepEqual(news(), [[4]]);
+    acks.passedOn(4);
+    assert.deepEqual(news(), []);
   });
 
   it('of reports that come behind others in the same turn wait for the next one', async () => {

@@ -65,6 +65,20 @@ describe('acknowledgements in order', () => {
     assert.equal(acks.mustWait, false);
     acks.done();
     assert.deepEqual(written, [1]);
+    const outcomes: (string | undefined)[] = [];
+    const note = (error?: Error) => void outcomes.push(error?.message);
+    acks.begin(2, false, note);
+    acks.done();
+    assert.deepEqual([written, outcomes], [[1], [undefined]]);
+    acks.begin(3, false, note);
+    acks.done(undefined, true);
+    assert.deepEqual(
+      [written, outcomes],
+      [
+        [1, 3],
+        [undefined, 'acknowledged later'],
+      ],
+    );
   });
 
   it('are written at once for what nobody has to be given, in their order', () => {

@@ -46,7 +46,9 @@ describe('reports that are held over a deploy', () => {
   it('are counted in the log where their node does not come back', () => {
     held.add('a', [messageOf('1'), messageOf('2')]);
     held.add('b', [messageOf('3')]);
-    held.add('c', [messageOf('4')]);
+    held.add('c', [messageOf('4'), { ...messageOf('5'), delivery: 'open' }]);
+    // What is open is told by whom it is open at.
+    held.add('d', [{ ...messageOf('6'), delivery: 'open' }]);
     held.giveUp('b');
     held.giveUp('one without any');
     held.giveUpAll();

@@ -105,6 +105,23 @@ describe('reports that are open', () => {
     assert.deepEqual([reports.isFull, read.length, acknowledged], [false, 65_536, ['t3']]);
   });
 
+  it('come again where their node is there, and by the broker in a session that it has kept', () => {
+    const { reports, receive, confirmer } = start({ keptSessions: ['a', 'b'] });
+    const { id } = receive('t');
+    assert.equal(reports.comesAgain(id), true);
+    reports.remove(confirmer, true);
+    // Its node does not confirm any more.
+    assert.equal(reports.comesAgain(id, ['a']), false);
+    reports.add({ ...confirmer });
+    assert.equal(reports.comesAgain(id), true);
+    const isThere = (keptSessions: string[], sessions?: string[]) =>
+      start({ keptSessions }).reports.comesAgain(id, sessions);
+    assert.deepEqual(
+      [isThere(['b', 'c'], ['a', 'b']), isThere(['c'], ['a', 'b']), isThere(['c']), isThere([], [])],
+      [true, false, false, false],
+    );
+  });
+
   it('take no more than 64 MB', () => {
     const { reports, receive, read } = start();
     const ids = Array.from({ length: 7 }, (_, n) => receive(`t${n}`, Buffer.alloc(10_000_000)).id);
