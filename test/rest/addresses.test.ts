@@ -289,13 +289,11 @@ describe('queries', () => {
     true,
     [],
     ['a'],
-    () => 1,
     { a: {} },
     { a: [null] },
     { a: [undefined] },
     { a: Number.POSITIVE_INFINITY },
     { a: [Number.NaN] },
-    { a: 1n },
     { '': 1 },
     { '\ud800': 1 },
     { a: ['\udc00'] },
@@ -310,6 +308,17 @@ describe('queries', () => {
       assert.deepEqual(
         refusal(() => readQuery(value)),
         ['notQuery', { field: 'query', value }],
+      );
+    });
+  }
+  for (const [value, shown] of [
+    [() => 1, 'function'],
+    [{ a: 1n }, 'object'],
+  ] as const) {
+    it(`may not be ${inspect(value)}, which an error shows in words`, () => {
+      assert.deepEqual(
+        refusal(() => readQuery(value)),
+        ['notQuery', { field: 'query', value: shown }],
       );
     });
   }
