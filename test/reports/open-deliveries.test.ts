@@ -200,6 +200,18 @@ describe('reports that are open at nodes', () => {
     );
   });
 
+  it('are at a node that is there, also at the one that has taken its place', () => {
+    const confirmer = begin('a');
+    const { id } = open(confirmer, 't');
+    assert.equal(deliveries.isThere(id), true);
+    deliveries.remove(confirmer, true);
+    assert.equal(deliveries.isThere(id), false);
+    begin('a');
+    assert.equal(deliveries.isThere(id), true);
+    deliveries.take(id);
+    assert.equal(deliveries.isThere(id), undefined);
+  });
+
   it("are nobody's where their node does not come back", () => {
     const [one, other] = [begin('one'), begin('other')];
     open(one, 'a');
