@@ -72,6 +72,8 @@ export class GatheredAcks implements Given {
 
   /** Flows run again: who was to get reports and was replaced gets them in this call, too. */
   resumed(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#countLater();
   }
 

@@ -119,6 +119,32 @@ describe('acknowledgements that are gathered', () => {
     }
   });
 
+  it('of responses wait for two seconds of each deploy: those of one that is over are no time of the next', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    try {
+      acks.add(1);
+      isPaused = true;
+      acks.addDone(2);
+      isPaused = false;
+      acks.resumed();
+      await turns(5);
+      assert.deepEqual(news(), [[1, 2]]);
+      mock.timers.tick(1_900);
+      acks.add(3);
+      isPaused = true;
+      await turns(5);
+      mock.timers.tick(100);
+      assert.deepEqual(news(), []);
+      acks.addDone(4);
+      mock.timers.tick(1_999);
+      assert.deepEqual(news(), []);
+      mock.timers.tick(1);
+      assert.deepEqual(news(), [[3, 4]]);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it('of responses in the turn of a report leave with it, and never before it', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
