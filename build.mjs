@@ -21,19 +21,28 @@ async function sourcesBelow(folder) {
 /** Comes into the editor with mt-service, too. */
 const SIDEBAR = 'nodes/sidebar';
 const SHARED_EDITOR = join('nodes', 'shared', 'editor');
-const isEditor = (file) => file.startsWith(SHARED_EDITOR) || basename(file).startsWith('editor');
+const RUNTIME = join('dist', 'runtime.js');
 
 const readJson = async (file) => JSON.parse(await readFile(file, 'utf8').catch(() => '{}'));
 
 /**
- * The engine becomes one file, because a hundred small ones weigh more than what is in them; the nodes stay file by file and
- * load that one, so that all share one copy of it. What is not a runtime dependency is built in. In stacks, names of classes'
- * public methods are left; all others weigh a quarter of the engine.
+ * Engine and nodes become one file, because two hundred small ones weigh more than what is in them; the file that Node-RED
+ * loads for a node takes the node from there. What is not a runtime dependency is built in. In stacks, names of classes'
+ * public methods are left; all others weigh a quarter of it.
  */
 async function buildRuntime() {
-  const options = {
-    outbase: '.',
-    outdir: 'dist',
+  await build({
+    stdin: {
+      contents: sets
+        .map(
+          ({ type, folder }) =>
+            `export { default as ${JSON.stringify(type)} } from './nodes/${folder}/node.ts';`,
+        )
+        .join('\n'),
+      resolveDir: '.',
+      sourcefile: 'nodes.js',
+    },
+    outfile: RUNTIME,
     bundle: true,
     external: runtimeDependencies.flatMap((name) => [name, `${name}/*`]),
     format: 'cjs',
@@ -47,34 +56,12 @@ async function buildRuntime() {
     // The code does not name the maps: the tarball is without them.
     sourcemap: 'external',
     sourcesContent: false,
-  };
-  const [, nodes] = await Promise.all([
-    build({ ...options, entryPoints: ['src/index.ts'] }),
-    build({
-      ...options,
-      entryPoints: (await sourcesBelow('nodes')).filter((file) => !isEditor(file)),
-      plugins: [{ name: 'keep-own-imports', setup: keepOwnImports }],
-      write: false,
-    }),
-  ]);
-  for (const { path, text } of nodes.outputFiles) {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, path.endsWith('.js') ? text.replace(EXPORTS_FOR_MODULES, '') : text);
+  });
+  for (const { type, out } of sets) {
+    await mkdir(out, { recursive: true });
+    const file = relative(out, RUNTIME).replaceAll('\\', '/');
+    await writeFile(join(out, 'node.js'), `'use strict';\nmodule.exports = require('${file}')['${type}'];\n`);
   }
-}
-
-/** What tells an ES module that imports the file what it exports: nobody does, and each file has it. */
-const EXPORTS_FOR_MODULES = /0&&\(module\.exports=\{[^{}]*\}\);\s*$/;
-
-/** The pure tables that a config takes from src/protocol are exported by the engine, too. */
-function keepOwnImports({ onResolve }) {
-  onResolve({ filter: /\/src\/protocol\/.*\.ts$/ }, ({ path }) => ({
-    path: path.replace(/\/src\/protocol\/.*$/, '/src/index.js'),
-    external: true,
-  }));
-  onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, kind }) =>
-    kind === 'entry-point' ? undefined : { path: path.replace(/\.ts$/, '.js'), external: true },
-  );
 }
 
 /** What the panels share is bundled once, in the html of mt-service, which is loaded first; the others use it from there. */
