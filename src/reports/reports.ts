@@ -9,7 +9,7 @@ import type { Catalogue } from '../protocol/catalogue.ts';
 import type { Deferrable, Outcome } from '../protocol/deferral.ts';
 import type { FilterVerdicts } from '../protocol/filter-verdicts.ts';
 import type { ReportTopic } from '../protocol/reports/index.ts';
-import type { Topics } from '../protocol/topics.ts';
+import { hasUsualLevels, type Topics } from '../protocol/topics.ts';
 import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
 import { Legacies } from './legacies.ts';
@@ -366,7 +366,7 @@ export class Reports {
     const { gateway, device, segment, identifier = '' } = at;
     const place = { gateway, device, segment, identifier };
     const copies = this.#requested.countOf(place);
-    const isCertain = this.#requested.isCertain(place);
+    const isCertain = hasUsualLevels(segment, identifier) && this.#requested.isCertain(place);
     const received = this.#requested.previewsOf(place);
     const matching = this.#dispatch.match(at);
     const receivers = takersOf(matching);

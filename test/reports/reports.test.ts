@@ -214,6 +214,21 @@ describe('the way of reports', () => {
       assert.deepEqual([deliver(6), deliver(6)], ['delivered', 'copy']);
     });
 
+    it('teaches nothing where only the wider one matches, since the topic has other levels than those of its kind', () => {
+      add({ kinds: ['heartbeat', 'measurement'] });
+      add({ gateways: [G] });
+      settle();
+      for (const rest of ['heartbeat/x', 'measurement', 'measurement/', 'measurement/8800/x']) {
+        for (const seq of [1, 2, 3, 4]) {
+          deliver(seq, topicOf(G, D, rest));
+        }
+      }
+      for (const rest of ['heartbeat', 'measurement/8800']) {
+        const usual = topicOf(G, D, rest);
+        assert.deepEqual([deliver(5, usual), deliver(5, usual)], ['delivered', 'copy'], rest);
+      }
+    });
+
     it('teaches nothing of a new connection before it is known what comes by it', () => {
       crossing();
       reports.connected('other', false);
