@@ -68,9 +68,13 @@ export interface Part {
   name?: string;
 }
 
+/** A text that looks like what is wanted is shown as the text that it is. */
+const QUOTED: ReadonlySet<string> = new Set(['notNumber', 'notBoolean']);
+
 /** Refuses a value that cannot be encoded; the text shows the part of a structure that is wrong. */
 export function refuse(part: Part, value: unknown, reason: string, values: TextValues = {}): never {
-  const shown = part.name === undefined ? showValue(value) : `${part.name}: ${showValue(value)}`;
+  const words = showValue(typeof value === 'string' && QUOTED.has(reason) ? JSON.stringify(value) : value);
+  const shown = part.name === undefined ? words : `${part.name}: ${words}`;
   throw invalidInput(part.field, value, reason, { value: shown, ...values });
 }
 
