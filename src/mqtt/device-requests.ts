@@ -157,7 +157,7 @@ export class DeviceRequests {
   }
 
   readonly #nameThePlace = (error: unknown): never => {
-    nameThePlace(error, this.#context.nameOf);
+    nameThePlace(error, this.#context.nameOf, this.#context.catalogue);
     throw error;
   };
 }

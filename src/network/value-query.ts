@@ -1,7 +1,10 @@
 // What a last-value query brings: the known value, or what to do where there is none, or none that is young enough.
 import { invalidInput, ServiceError } from '../errors.ts';
+import type { Catalogue } from '../protocol/catalogue.ts';
+import { invalidIdentifier } from '../protocol/operations/identifier.ts';
 import { isGiven, readMac } from '../protocol/operations/request.ts';
 import { copyReport } from '../protocol/reports/index.ts';
+import { hintFor } from '../protocol/similar-name.ts';
 import { fitsTopic } from '../protocol/topics.ts';
 import { ageOf, copyValue, isTooOld, type LastValue } from './last-value.ts';
 import type { ValueQuery } from './last-values.ts';
@@ -26,7 +29,7 @@ export async function findValue(
 ): Promise<ValueResult> {
   const gateway = readOptionalMac('gateway', input.gateway);
   const device = readOptionalMac('device', input.device) ?? gateway;
-  const identifier = readOptionalIdentifier(input.identifier);
+  const identifier = readOptionalIdentifier(input.identifier, context.catalogue);
   if (device === undefined) {
     throw invalidInput('device', input.device, 'missing');
   }
@@ -63,7 +66,7 @@ export async function findValue(
 
 /** @param age seconds; undefined: nothing is known */
 function noValue(
-  { nameOf }: ValueContext,
+  { nameOf, catalogue }: ValueContext,
   device: string,
   identifier: string,
   age: number | undefined,
@@ -71,7 +74,7 @@ function noValue(
   const names = { device: nameOf(device) ?? device, identifier };
   const cause = { device, identifier, age };
   return age === undefined
-    ? new ServiceError('NO_VALUE', 'none', cause, names)
+    ? new ServiceError('NO_VALUE', 'none', cause, { ...names, hint: hintFor(identifier, catalogue) })
     : new ServiceError('NO_VALUE', 'tooOld', cause, { ...names, age: Math.round(age) });
 }
 
@@ -138,7 +141,7 @@ async function readQuery(
   return {
     gateway: readOptionalMac('gateway', input.gateway),
     device: readOptionalMac('device', input.device),
-    identifier: readOptionalIdentifier(input.identifier),
+    identifier: readOptionalIdentifier(input.identifier, context.catalogue),
     gateways: await labelledGateways(context, options),
   };
 }
@@ -201,7 +204,7 @@ function readOptionalMac(field: string, value: unknown): string | undefined {
   return readMac(field, value);
 }
 
-function readOptionalIdentifier(value: unknown): string | undefined {
+function readOptionalIdentifier(value: unknown, catalogue: Catalogue): string | undefined {
   if (value === undefined) {
     return undefined;
   }
@@ -209,7 +212,7 @@ function readOptionalIdentifier(value: unknown): string | undefined {
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
   // Devices may report identifiers that no request could name; what is no level of a topic is none.
   if (text === '' || text.includes('/') || !fitsTopic(text) || !isPropertyName(text)) {
-    throw invalidInput('identifier', value, 'notIdentifier');
+    throw invalidIdentifier('identifier', value, 'notIdentifier', catalogue);
   }
   return text;
 }

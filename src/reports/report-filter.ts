@@ -2,6 +2,7 @@
 import { invalidInput } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { parseMac } from '../protocol/mac.ts';
+import { invalidIdentifier } from '../protocol/operations/identifier.ts';
 import { type Form, KINDS, SEGMENTS } from '../protocol/reports/index.ts';
 import { fitsTopic, type TopicFilterParts } from '../protocol/topics.ts';
 import { OTHER_DECODED, OTHER_RAW, type Route } from './dispatch.ts';
@@ -103,7 +104,7 @@ function readIdentifiers(identifiers: readonly string[], catalogue: Catalogue): 
   const chosen = new Set<string>();
   for (const identifier of identifiers) {
     if (identifier === '' || identifier.length > MAX_IDENTIFIER_LENGTH || !fitsTopic(identifier)) {
-      throw invalidInput('identifiers', identifier, 'notIdentifier');
+      throw invalidIdentifier('identifiers', identifier, 'notIdentifier', catalogue);
     }
     const row = catalogue.find(identifier);
     for (const spelling of [identifier, identifier.toLowerCase(), row?.id, row?.name]) {

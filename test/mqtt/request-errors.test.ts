@@ -39,13 +39,13 @@ describe('a request without a response', () => {
       timedOut(request(), 30_000),
       'TIMEOUT',
       asked,
-      `no response within 30 s (write), gateway ${G}, device ${D}`,
+      `no response within 30 s (write), property 8800, gateway ${G}, device ${D}`,
     ],
     [
       timedOut(request({}, G), 1_500),
       'TIMEOUT',
       { ...asked, device: G, timeout: 1_500 },
-      `no response within 1500 ms (write), gateway ${G}`,
+      `no response within 1500 ms (write), property 8800, gateway ${G}`,
     ],
     [
       unsent(BROKER, 'unreachable', 30_000),
@@ -102,7 +102,7 @@ describe('a response that is no JSON', () => {
 
   it('is shown with the place that it came from', () => {
     const error = notJson(request(), Buffer.from('<html>'));
-    const text = `the response is not a JSON object, gateway ${G}, device ${D}`;
+    const text = `the response is not a JSON object, property 8800, gateway ${G}, device ${D}`;
     assert.deepEqual([error.code, error.cause, error.message], ['BAD_RESPONSE', { body: '<html>' }, text]);
   });
 

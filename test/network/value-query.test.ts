@@ -105,6 +105,22 @@ describe('a query of last values', () => {
     });
   }
 
+  it('is told with the name that may be meant', async () => {
+    const messages = await Promise.all(
+      ['temprature', 'battery level', 'radon/level'].map((identifier) =>
+        findValue(context(), { device: mac(1), identifier }, options({ tooOld: 'error' })).then(
+          () => '',
+          ({ message }: ServiceError) => message,
+        ),
+      ),
+    );
+    assert.deepEqual(messages, [
+      `nothing has been reported of temprature (perhaps temperature is meant) of ${mac(1)}`,
+      `nothing has been reported of battery level (perhaps battery-level is meant) of ${mac(1)}`,
+      'identifier must be a hex identifier or a name: radon/level',
+    ]);
+  });
+
   describe('of a value that is too old', () => {
     const input = { device: mac(1), identifier: 'motion' };
     const old = (more: Partial<ValueOptions> = {}) => options({ maxAge: 60, tooOld: 'error', ...more });
@@ -141,7 +157,7 @@ describe('a query of last values', () => {
         findValue(context(), { ...input, device: mac(3) }, old()),
         isNoValue(
           'none',
-          { device: 'Hall', identifier: 'motion' },
+          { device: 'Hall', identifier: 'motion', hint: '' },
           { device: mac(3), identifier: 'motion', age: undefined },
         ),
       );

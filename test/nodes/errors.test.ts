@@ -247,7 +247,8 @@ describeNodes('a Catch node gets', (start) => {
     };
     box.faults.answers.refuseWith = 3;
     const address = `gateway ${gateway}, device ${device}`;
-    assert.equal((await textOf())?.message, `refused (status 3), ${address}`);
+    const property = 'property firmware-version (8001)';
+    assert.equal((await textOf())?.message, `refused (status 3), ${property}, ${address}`);
     const { session } = flow.node<ServiceNode>('svc');
     await session?.devices?.search('', 1);
     const name = session?.devices?.nameOf(gateway);
@@ -255,10 +256,10 @@ describeNodes('a Catch node gets', (start) => {
     const named = `gateway ${name} (${gateway}), device ${device}`;
     assert.equal(session?.devices?.nameOf(device), undefined);
     const error = await textOf();
-    assert.equal(error?.message, `refused (status 3), ${named}`);
+    assert.equal(error?.message, `refused (status 3), ${property}, ${named}`);
     assert.ok(`${error?.cause}`.startsWith(address));
     box.faults.answers.lostAnswers = 1;
-    assert.equal((await textOf())?.message, `no response within 100 ms (read), ${named}`);
+    assert.equal((await textOf())?.message, `no response within 100 ms (read), ${property}, ${named}`);
   });
 
   it('what README.md says about a device that a second gateway hears and does not know', async () => {

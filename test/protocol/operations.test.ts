@@ -243,6 +243,7 @@ describe('a request', () => {
     ['missing', { gateway: '' }],
     ['missing', { gateway: null, device: undefined }],
     ['noAddress', { gateway: undefined, device: undefined }],
+    ['notText', { identifier: 8800 }],
     ['notMac', { gateway: 'x' }],
     ['missing', { identifier: '' }],
     ['missing', { identifier: undefined }],
@@ -267,6 +268,30 @@ describe('a request', () => {
     it(`tells why it is refused: ${JSON.stringify(input).slice(0, 60)}: ${reason}`, () => {
       const error = codeOf(() => build(operation, input)) as ServiceError;
       assert.equal(error.text.key, `INVALID_INPUT.${reason}`);
+    });
+  }
+
+  const WORDS: [input: RequestInput, text: string][] = [
+    [{ identifier: 'a b' }, 'identifier must be a hex identifier or a name: a b'],
+    [
+      { identifier: ' Battery Level ' },
+      'identifier must be a hex identifier or a name:  Battery Level  (perhaps battery-level is meant)',
+    ],
+    [
+      { identifier: 'temprature', form: 'raw' },
+      'identifier has no known hex identifier, so it cannot be used in raw form: temprature (perhaps temperature is meant)',
+    ],
+    [{ identifier: '8800', value: '21.5' }, 'value must be a number: "21.5"'],
+    [{ identifier: '8800', value: [1] }, 'value must be a number: [1]'],
+    [{ identifier: '9800', value: 'true' }, 'value must be true or false: "true"'],
+    [
+      { identifier: '9804', value: { interval: '100', denominator: 1 } },
+      'value must be a number: interval: "100"',
+    ],
+  ];
+  for (const [input, text] of WORDS) {
+    it(`tells what was given, and what may be meant: ${text}`, () => {
+      assert.equal((codeOf(() => build('write', input)) as ServiceError).message, text);
     });
   }
 
@@ -498,11 +523,11 @@ describe('a response', () => {
     const error = codeOf(() => read(raw(), body));
     assert.equal(error.code, 'REQUEST_FAILED');
     assert.deepEqual(error.cause, body);
-    assert.equal(error.message, `no route (status 5), gateway ${G}, device ${D}`);
+    assert.equal(error.message, `no route (status 5), property 8800, gateway ${G}, device ${D}`);
     const own = codeOf(() => read(buildRequest('apiversion', { gateway: G }, context), body));
     assert.equal(own.message, `no route (status 5), gateway ${G}`);
     const { message } = codeOf(() => read(raw(), { status: 7 }));
-    assert.equal(message, `refused without a reason (status 7), gateway ${G}, device ${D}`);
+    assert.equal(message, `refused without a reason (status 7), property 8800, gateway ${G}, device ${D}`);
     for (const errorMessage of [undefined, '', 5]) {
       const silent = codeOf(() => read(raw(), { status: -1, errorMessage }));
       assert.match(silent.message, /-1/);
@@ -546,7 +571,7 @@ describe('a response', () => {
         const body = { ...OK, status: 7, errorMessage: `wrong key ${spelling}!`, got: [{ key: spelling }] };
         const { message, cause } = codeOf(() => read(keyed(), body));
         const shown = spelling.startsWith('0x') ? '0x***' : '***';
-        assert.equal(message, `wrong key ${shown}! (status 7), gateway ${G}, device ${D}`);
+        assert.equal(message, `wrong key ${shown}! (status 7), property 8800, gateway ${G}, device ${D}`);
         assert.deepEqual(cause, { ...body, errorMessage: `wrong key ${shown}!`, got: [{ key: shown }] });
         for (const bad of [{ [spelling]: spelling }, [spelling], spelling]) {
           const { code, cause } = codeOf(() => read(keyed(), bad));

@@ -98,6 +98,7 @@ describe('the filter of a node', () => {
           (error) => {
             assert.ok(error instanceof ServiceError, String(error));
             assert.deepEqual([error.text.key, error.cause.field], [`INVALID_INPUT.${reason}`, field]);
+            assert.doesNotMatch(error.message, /__/);
             return true;
           },
         );

@@ -1,6 +1,7 @@
 // What the read and the write panel have in common: the request's typed fields, and what is known of the identifier.
 import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
 import { ACCESS_TYPES, PRIORITY_NAMES } from '../../../src/protocol/operations/request.ts';
+import { hintFor } from '../../../src/protocol/similar-name.ts';
 import type { Field } from '../../../src/protocol/structures.ts';
 import type { Limits } from '../../../src/protocol/values.ts';
 import { hasEnv } from '../defaults.ts';
@@ -143,6 +144,11 @@ function rangeOf({ min, max, step, divisor = 1 }: Limits): string {
   return isEvery ? text('identifier.range', { min, max }) : text('identifier.steps', { min, max, step });
 }
 
+function unknownWords(): string {
+  const hint = hintFor(String(field('identifier').val()), currentCatalogue());
+  return text('identifier.unknown') + (hint && ` ${text('identifier.similar', hint.values)}`);
+}
+
 /** Shows under the identifier what is known about it, and calls `then` with it whenever it changes. */
 export function showIdentifier(then?: (identifier: Identifier | undefined) => void): void {
   const input = field('identifier');
@@ -151,7 +157,7 @@ export function showIdentifier(then?: (identifier: Identifier | undefined) => vo
     const own = ++newest;
     const identifier = shownIdentifier();
     const named = field('identifierType').val() === 'str' && field('identifier').val() !== '';
-    const unknown = named && !hasEnv(field('identifier').val()) ? text('identifier.unknown') : '';
+    const unknown = named && !hasEnv(field('identifier').val()) ? unknownWords() : '';
     const known = identifier && [meaningOf(identifier), describeIdentifier(identifier, then !== undefined)];
     const words = known ? known.filter(Boolean).join(' · ') : unknown;
     hintBelow(input, words);

@@ -1,8 +1,9 @@
 // The identifier of a request: hex or name, turned into the form that is asked for.
-import { invalidInput } from '../../errors.ts';
+import { invalidInput, type ServiceError } from '../../errors.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { isName } from '../identifier-text.ts';
 import type { Form } from '../reports/index.ts';
+import { hintFor } from '../similar-name.ts';
 import { isGiven, type RequestInput } from './request.ts';
 
 export interface RequestedIdentifier {
@@ -18,11 +19,13 @@ const MAX_LENGTH = 200;
  * @throws ServiceError `INVALID_INPUT`
  */
 export function readIdentifier(input: RequestInput, catalogue: Catalogue): RequestedIdentifier {
-  const text = readText(input.identifier);
+  const text = readText(input.identifier, catalogue);
+  const wrong = (reason: 'notIdentifier' | 'noHexId' | 'noName') =>
+    invalidIdentifier('identifier', input.identifier, reason, catalogue);
   const isHex = catalogue.isHexId(text);
   const form = readForm(input.form) ?? (isHex ? 'raw' : 'decoded');
   if (!isHex && !isName(text)) {
-    throw invalidInput('identifier', input.identifier, 'notIdentifier');
+    throw wrong('notIdentifier');
   }
   if (isHex === (form === 'raw')) {
     return { form, identifier: text };
@@ -30,17 +33,31 @@ export function readIdentifier(input: RequestInput, catalogue: Catalogue): Reque
   const row = catalogue.find(text);
   const identifier = form === 'raw' ? row?.id : row?.name;
   if (!identifier) {
-    throw invalidInput('identifier', input.identifier, form === 'raw' ? 'noHexId' : 'noName');
+    throw wrong(form === 'raw' ? 'noHexId' : 'noName');
   }
   return { form, identifier };
 }
 
-function readText(identifier: unknown): string {
+/** `INVALID_INPUT` for an identifier, with the name that may be meant. */
+export function invalidIdentifier(
+  field: 'identifier' | 'identifiers',
+  value: unknown,
+  reason: 'notIdentifier' | 'noHexId' | 'noName',
+  catalogue: Catalogue,
+): ServiceError {
+  const hint = typeof value === 'string' ? hintFor(value.trim(), catalogue) : '';
+  return invalidInput(field, value, reason, { hint });
+}
+
+function readText(identifier: unknown, catalogue: Catalogue): string {
   if (!isGiven(identifier)) {
     throw invalidInput('identifier', identifier, 'missing');
   }
-  if (typeof identifier !== 'string' || identifier.length > MAX_LENGTH) {
-    throw invalidInput('identifier', identifier, 'notIdentifier');
+  if (typeof identifier !== 'string') {
+    throw invalidInput('identifier', identifier, 'notText');
+  }
+  if (identifier.length > MAX_LENGTH) {
+    throw invalidIdentifier('identifier', identifier, 'notIdentifier', catalogue);
   }
   return identifier.trim().toLowerCase();
 }

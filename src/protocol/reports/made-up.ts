@@ -3,6 +3,7 @@ import { invalidInput } from '../../errors.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes } from '../hex.ts';
 import type { Identifier } from '../identifiers.ts';
+import { invalidIdentifier } from '../operations/identifier.ts';
 import { type Form, KINDS, type Kind, SEGMENTS } from './index.ts';
 import type { Body } from './report.ts';
 import { sampleValue } from './sample-values.ts';
@@ -71,7 +72,8 @@ export function makeUpMessage(
   const property = text ?? usualIdentifier(kind, filter.form);
   const spelled = spell(property, filter.form, catalogue);
   if (!spelled) {
-    throw invalidInput('identifiers', property, filter.form === 'raw' ? 'noHexId' : 'noName');
+    const reason = filter.form === 'raw' ? 'noHexId' : 'noName';
+    throw invalidIdentifier('identifiers', property, reason, catalogue);
   }
   const { form, identifier } = spelled;
   const known = catalogue.find(identifier);
