@@ -26,7 +26,10 @@ export interface HttpResponse {
   headers: Record<string, string | string[] | undefined>;
   /** Decompressed. */
   body: string;
-  /** The body was longer than what is kept (16 MB of a 2xx response, 64 kB of any other) and ends there. */
+  /**
+   * The body was longer than what is kept (16 MB of a 2xx response, 64 kB of any other) and ends there; or, of other than
+   * 2xx, it did not come to its end.
+   */
   isCut: boolean;
   /** It is that of an earlier call, because of which this one was not sent. */
   isOfEarlier?: true;
@@ -37,6 +40,8 @@ export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** Of an error's body only the beginning is shown, so no more than this is kept. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 4;
+/** So long a body that nobody reads may take, so that its connection can be used again. */
+const MAX_UNREAD_MS = 1_000;
 /** Larger parts of a body are kept as they came. */
 const MAX_JOINED_BYTES = 16 * 1024;
 /** Characters. */
@@ -69,7 +74,7 @@ export class HttpAgent {
 
   /**
    * Sends once: no retries, no redirects.
-   * @throws NETWORK when no whole response came in time or a proxy does not let through, CLOSED when the signal is aborted
+   * @throws NETWORK when no whole response came in time, of a failure not even its status, or a proxy does not let through, CLOSED when the signal is aborted
    *   or the agent is closed, BAD_RESPONSE when a successful response has an encoding that cannot be read
    */
   async send(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> {
@@ -186,10 +191,18 @@ function collect(
     const fail = (code: string) =>
       networkError(code, request.origin, timeout, controller !== undefined, proxy);
     const stop = () => end(new ServiceError('CLOSED', 'stopped'));
-    const timer = setTimeout(() => end(fail('ETIMEDOUT')), timeout);
+    const response: HttpResponse = { statusCode: 0, headers: {}, body: '', isCut: false };
+    const giveUp = () => {
+      if (tellsEnough(response, request)) {
+        response.isCut = true;
+        leave(controller);
+      } else {
+        end(fail('ETIMEDOUT'));
+      }
+    };
+    let timer = setTimeout(giveUp, timeout);
     signal?.addEventListener('abort', stop);
 
-    const response: HttpResponse = { statusCode: 0, headers: {}, body: '', isCut: false };
     const chunks: Buffer[] = [];
     let size = 0;
     const finish = () => {
@@ -216,6 +229,10 @@ function collect(
       },
       onResponseStart(_, statusCode, headers) {
         Object.assign(response, { statusCode, headers });
+        if (request.ignoresBody && tellsEnough(response, request)) {
+          clearTimeout(timer);
+          timer = setTimeout(giveUp, Math.min(timeout, MAX_UNREAD_MS));
+        }
       },
       onResponseData(_, chunk) {
         size += chunk.length;
@@ -227,7 +244,8 @@ function collect(
       },
       onResponseEnd: finish,
       onResponseError(_, error) {
-        if (response.isCut) {
+        if (response.isCut || (!settled && tellsEnough(response, request))) {
+          response.isCut = true;
           finish();
         } else {
           settle(error instanceof ServiceError ? tunnelError(error) : fail(codeOf(error)));
@@ -254,6 +272,10 @@ function addPart(parts: Buffer[], part: Buffer): void {
 /** Nothing more is sent or read; a handler is told of it as of an error. */
 const leave = (controller: Dispatcher.DispatchController | undefined): void =>
   controller?.abort(new Error('not wanted any more'));
+
+/** The status is all that is needed of it: what is wrong with the body changes nothing. */
+const tellsEnough = (response: HttpResponse, { ignoresBody = false }: HttpRequest): boolean =>
+  isFailure(response) || (ignoresBody && response.statusCode >= 200);
 
 const isFailure = ({ statusCode }: HttpResponse): boolean => statusCode > 299;
 

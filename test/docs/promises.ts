@@ -2210,10 +2210,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'takes no part for the whole of a body that is compressed as … and ends too early',
       ],
     },
-    'A rename, and a change of labels, that is answered with success is done, whatever the body of the response.':
+    'A rename, and a change of labels, that is answered with success is done, whatever the body of the response, also where it breaks off.':
       {
         'rest/calls': 'takes … for done that succeeds with a body that cannot be read, or is too large',
+        'rest/http':
+          'has a status that counts though its body …: of a failure, and of a success whose body nobody reads',
       },
+    'Of a refusal the status counts, too, though its body does not come to its end.': {
+      'rest/http':
+        'has a status that counts though its body …: of a failure, and of a success whose body nobody reads',
+    },
     'Where devices are sent one by one, at most 100 leave the node in one turn of the event loop, also of a longer page, so that other flows go on in between.':
       {
         'nodes/rest': 'sends the devices of one long page 100 in a turn, and none after a stop',

@@ -457,6 +457,74 @@ describe('HTTP exchange', () => {
     assert.deepEqual(await fault(agent.send(request())), ['ECONNRESET', 'reset', true]);
   });
 
+  const BROKEN: [name: string, head: string, isClosed: boolean][] = [
+    ['is shorter than its header says', 'Content-Length: 100\r\n\r\nbegun', true],
+    ['does not come to its end', 'Content-Length: 100\r\n\r\nbegun', false],
+    ['has parts without the last one', 'Transfer-Encoding: chunked\r\n\r\n5\r\nbegun\r\n', true],
+    ['has parts that are none', 'Transfer-Encoding: chunked\r\n\r\n5\r\nbegun\r\nzz\r\n', false],
+  ];
+  for (const [name, head, isClosed] of BROKEN) {
+    it(`has a status that counts though its body ${name}: of a failure, and of a success whose body nobody reads`, async () => {
+      const statuses = [
+        '401 Unauthorized',
+        '429 Too Many',
+        '503 Away',
+        '302 Found',
+        '200 OK',
+        '204 Done',
+        '200 OK',
+      ];
+      const raw = createServer((socket) => {
+        socket.on('error', () => undefined);
+        socket.once('data', () => {
+          socket.write(`HTTP/1.1 ${statuses.shift()}\r\nRetry-After: 60\r\n${head}`);
+          if (isClosed) {
+            socket.end();
+          }
+        });
+      }).listen(0, '127.0.0.1');
+      await once(raw, 'listening');
+      const origin = `http://127.0.0.1:${(raw.address() as { port: number }).port}`;
+      const quick = new HttpAgent(200);
+      for (const expected of [401, 429, 503, 302]) {
+        const { statusCode, headers, body } = await quick.send(request({ origin }));
+        assert.deepEqual([statusCode, headers['retry-after'], body], [expected, '60', 'begun']);
+      }
+      for (const expected of [200, 204]) {
+        const { statusCode, body, isCut } = await quick.send(request({ origin, ignoresBody: true }));
+        assert.deepEqual([statusCode, body, isCut], [expected, '', false]);
+      }
+      const error = await failure(quick.send(request({ origin })));
+      assert.equal(error.code, 'NETWORK');
+      await quick.close();
+      raw.close();
+    });
+  }
+
+  it('takes a success for one that has a body where none is allowed', async () => {
+    const raw = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', () => socket.write('HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\n{}'));
+    }).listen(0, '127.0.0.1');
+    await once(raw, 'listening');
+    const origin = `http://127.0.0.1:${(raw.address() as { port: number }).port}`;
+    assert.equal((await agent.send(request({ origin, ignoresBody: true }))).statusCode, 204);
+    await agent.close();
+    raw.close();
+  });
+
+  it('does not wait for its whole time for a body that nobody reads, and can be stopped meanwhile', async () => {
+    server.answer = (_, response) => void response.writeHead(200).write('{');
+    const patient = new HttpAgent(600_000);
+    assert.equal((await patient.send(request({ ignoresBody: true }))).statusCode, 200);
+    const stop = new AbortController();
+    server.answer = (_, response) => {
+      response.writeHead(200).write('{', () => stop.abort());
+    };
+    assert.equal((await failure(patient.send(request(), stop.signal))).code, 'CLOSED');
+    await patient.close();
+  });
+
   it('says that nobody listens there, and that nothing was sent', async () => {
     const { port } = server.server.address() as { port: number };
     await server.stop();
