@@ -8,7 +8,7 @@ import { type Link, linkOf } from './links.ts';
 import type { Lit } from './near-devices.ts';
 import type { NetworkState } from './network-state.ts';
 import { presenceOf, signalOf } from './presence.ts';
-import type { PropertyValue } from './property-values.ts';
+import { type PropertyValue, valueTime } from './property-values.ts';
 import { batteryRow } from './readings.ts';
 import { wallTime } from './wall-time.ts';
 
@@ -159,7 +159,7 @@ function newestOfEach({ catalogue }: NetworkSource, values: readonly PropertyVal
   for (const value of values) {
     const property = catalogue.find(value.identifier) ?? value.identifier;
     const known = found.get(property);
-    if (known === undefined || (value.value !== undefined && value.heardAt >= known.heardAt)) {
+    if (known === undefined || (value.value !== undefined && valueTime(value) >= valueTime(known))) {
       found.set(property, value);
     }
   }
@@ -177,7 +177,7 @@ function soughtValues(source: NetworkSource, values: readonly PropertyValue[]): 
       ranked.push({ rank: at < 0 ? SOUGHT.length : at, value });
     }
   }
-  ranked.sort((a, b) => a.rank - b.rank || b.value.heardAt - a.value.heardAt);
+  ranked.sort((a, b) => a.rank - b.rank || valueTime(b.value) - valueTime(a.value));
   return ranked.slice(0, MAX_ROW_VALUES).map(({ value }) => toValueRow(source, value));
 }
 

@@ -193,10 +193,10 @@ export class NetworkState {
    */
   recordRead(id: string, identifier: string, value: unknown, time: string | undefined): void {
     const device = this.#devices.get(id);
-    const known =
-      device && (findValue(device.values, identifier) ?? this.#addValue(device, identifier, this.#now()));
+    const now = this.#now();
+    const known = device && (findValue(device.values, identifier) ?? this.#addValue(device, identifier, now));
     if (known) {
-      setRead(known, value, time);
+      setRead(known, value, time, now);
     }
   }
 

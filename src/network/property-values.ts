@@ -24,6 +24,8 @@ export interface PropertyValue {
   time: string | undefined;
   /** Milliseconds of `performance.now()`; the last report of it, with a value or without. */
   heardAt: number;
+  /** As `heardAt`; when a read, or a report before the last one, brought the value. Else absent: there are very many. */
+  valueAt?: number;
   reports: number;
 }
 
@@ -44,19 +46,28 @@ export function newValue(identifier: string, now: number): PropertyValue {
 
 /** Notes what a report says; a sample that comes late is not the last value. */
 export function setValue(known: PropertyValue, report: Readonly<Report> | undefined, now: number): void {
-  known.heardAt = now;
-  known.reports++;
   if (report?.value !== undefined && report.backfill !== true) {
     known.value = shortValue(report.value);
     known.time = shortTime(report.time);
+    if (known.valueAt !== undefined) {
+      known.valueAt = undefined;
+    }
+  } else {
+    known.valueAt ??= known.heardAt;
   }
+  known.heardAt = now;
+  known.reports++;
 }
 
 /** Notes what a device has responded: no report, which would say how often it comes. */
-export function setRead(known: PropertyValue, value: unknown, time: string | undefined): void {
+export function setRead(known: PropertyValue, value: unknown, time: string | undefined, now: number): void {
   known.value = shortValue(value);
+  known.valueAt = now;
   known.time = time === undefined ? undefined : shortTime(time);
 }
+
+/** When its value came, in milliseconds of `performance.now()`: of two ways to report a property the later one counts. */
+export const valueTime = ({ valueAt, heardAt }: Readonly<PropertyValue>): number => valueAt ?? heardAt;
 
 /** It was decoded by another catalogue: what it is now shows the next report. */
 export function forgetValue(known: PropertyValue): void {

@@ -2,7 +2,7 @@
 import type { Catalogue } from '../protocol/catalogue.ts';
 import type { Identifier } from '../protocol/identifiers.ts';
 import type { DeviceState } from './device-state.ts';
-import type { PropertyValue } from './property-values.ts';
+import { type PropertyValue, valueTime } from './property-values.ts';
 
 /** What it is called, and its hex id where the user's catalogue calls it otherwise. */
 export const BATTERY_LEVEL = ['battery-level', '8100'] as const;
@@ -19,7 +19,7 @@ export function batteryOf({ values }: Readonly<DeviceState>, catalogue: Catalogu
   let newest: PropertyValue | undefined;
   for (const one of values) {
     const isBattery = one.identifier === name || one.identifier === id;
-    if (isBattery && isPercent(one.value) && !(newest && newest.heardAt > one.heardAt)) {
+    if (isBattery && isPercent(one.value) && !(newest && valueTime(newest) > valueTime(one))) {
       newest = one;
     }
   }

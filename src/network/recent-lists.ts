@@ -7,7 +7,7 @@ import type { DeviceState } from './device-state.ts';
 import { type Link, linkOf } from './links.ts';
 import type { NetworkState } from './network-state.ts';
 import { signalOf } from './presence.ts';
-import type { PropertyValue, ShortValue } from './property-values.ts';
+import { type PropertyValue, type ShortValue, valueTime } from './property-values.ts';
 import { batteryOf } from './readings.ts';
 import { wallTime } from './wall-time.ts';
 
@@ -84,17 +84,23 @@ export class RecentLists {
   }
 
   #findIdentifiers(query: RecentQuery): RecentEntry[] {
-    const merged = new Map<string, Pick<PropertyValue, 'value' | 'heardAt' | 'reports'>>();
+    const merged = new Map<
+      string,
+      Pick<PropertyValue, 'value' | 'heardAt' | 'reports'> & { valueAt: number }
+    >();
     for (const device of this.#chosenDevices(query)) {
-      for (const { identifier, value, heardAt, reports } of device.values) {
+      for (const known of device.values) {
+        const { identifier, value, heardAt, reports } = known;
+        const valueAt = valueTime(known);
         const sum = merged.get(identifier);
         if (sum === undefined) {
-          merged.set(identifier, { value, heardAt, reports });
+          merged.set(identifier, { value, valueAt, heardAt, reports });
           continue;
         }
         sum.reports += reports;
-        if (heardAt >= sum.heardAt) {
-          sum.heardAt = heardAt;
+        sum.heardAt = Math.max(sum.heardAt, heardAt);
+        if (valueAt >= sum.valueAt) {
+          sum.valueAt = valueAt;
           sum.value = value;
         }
       }

@@ -187,6 +187,28 @@ describe('the network in pages', () => {
     assert.deepEqual(shown(pages.details(deviceAt(1))!), expected);
   });
 
+  it('shows what was read last also where reports come in the other form', () => {
+    const shown = () =>
+      [ask({ parent: G }).rows[0], pages.details(deviceAt(1))].map((row) => row?.values[0]?.value);
+    const battery = () => ask({ parent: G }).rows[0]?.battery;
+    const values: unknown[] = [];
+    for (const next of [
+      () => hear('property/9802', { value: 0 }),
+      () => network.recordRead(deviceAt(1), 'tx-power', 4, TIME),
+      () => hear('property/9802', { value: 4 }),
+      () => network.recordRead(deviceAt(1), 'tx-power', -8, TIME),
+      () => hear('property/9802', { value: 12, backfill: true }),
+      () => hear('property/8100', { value: 90 }),
+      () => network.recordRead(deviceAt(1), 'battery-level', 40, TIME),
+    ]) {
+      now += MINUTE;
+      next();
+      values.push([...new Set(shown()), battery()]);
+    }
+    const before = [0, 4, 4, -8, -8].map((value) => [value, null]);
+    assert.deepEqual(values, [...before, [-8, 90], [-8, 40]]);
+  });
+
   it('lists a device under each gateway that hears it, and once among all', () => {
     hear('heartbeat');
     now++;

@@ -8,6 +8,7 @@ import {
   type PropertyValue,
   setRead,
   setValue,
+  valueTime,
 } from '../../src/network/property-values.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 
@@ -41,8 +42,8 @@ describe('the last value of a property', () => {
         ...{ value: shown, time: TIME, heardAt: 2_000, reports: 1 },
       });
       const read = newValue('temperature', 1_000);
-      setRead(read, value, TIME);
-      assert.deepEqual(read, { ...known, heardAt: 1_000, reports: 0 }, 'a read is no report');
+      setRead(read, value, TIME, 1_500);
+      assert.deepEqual(read, { ...known, valueAt: 1_500, heardAt: 1_000, reports: 0 }, 'a read is no report');
     });
   }
 
@@ -56,9 +57,24 @@ describe('the last value of a property', () => {
       setValue(known, later, 3_000 + i);
       assert.deepEqual(known, {
         identifier: 'temperature',
-        ...{ value: 1, time: TIME, heardAt: 3_000 + i, reports: 2 + i },
+        ...{ value: 1, time: TIME, valueAt: 2_000, heardAt: 3_000 + i, reports: 2 + i },
       });
     }
+  });
+
+  it('is as new as the report or the read that brought it', () => {
+    const times = [
+      () => setValue(known, report({ value: 1 }), 2_000),
+      () => setRead(known, 2, TIME, 3_000),
+      () => setValue(known, report({ value: 0, backfill: true }), 4_000),
+      () => setValue(known, report({ value: 3 }), 5_000),
+      () => setValue(known, report({}), 6_000),
+      () => setValue(known, undefined, 7_000),
+    ].map((change) => {
+      change();
+      return valueTime(known);
+    });
+    assert.deepEqual(times, [2_000, 3_000, 3_000, 5_000, 5_000, 5_000]);
   });
 
   it('has a time of up to 40 characters, and none where there is a longer one or none', () => {
@@ -72,7 +88,7 @@ describe('the last value of a property', () => {
     );
     assert.deepEqual(
       times.map((time) => {
-        setRead(known, 1, time);
+        setRead(known, 1, time, 2_500);
         return known.time;
       }),
       [text(40), undefined, undefined],
