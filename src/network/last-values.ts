@@ -96,6 +96,10 @@ export class LastValues {
     if (property && !isRetained && this.#overwrite(property, report, now)) {
       return;
     }
+    const since = isRetained ? this.#retainedSince(report, property, now) : now;
+    if (since === undefined) {
+      return;
+    }
     const kept = copyReport(report);
     this.#record({
       gateway,
@@ -104,8 +108,7 @@ export class LastValues {
       value: kept.value ?? null,
       time,
       source: 'report',
-      // A broker keeps it for years: what was heard just now is the broker.
-      heardAt: isRetained ? now - ageOfTime(time) : now,
+      heardAt: since,
       heard: isRetained && Date.parse(time) > 0 ? Date.parse(time) : undefined,
       report: kept,
       size: 0,
@@ -260,6 +263,29 @@ export class LastValues {
   }
 
   /**
+   * When a retained report was heard: a broker keeps it for years, so what was heard just now is the broker. It may be a
+   * known one that comes again, and by a clock that is ahead it would be new each time.
+   * @returns undefined: what is known stays
+   */
+  #retainedSince(
+    { gateway, time }: Readonly<Report>,
+    property: Property | undefined,
+    now: number,
+  ): number | undefined {
+    const known = property?.values.find((value) => value.gateway === gateway);
+    const made = Date.parse(time);
+    if (property === undefined || made <= Date.now()) {
+      return now - ageOfTime(time);
+    }
+    if (known === undefined) {
+      // The times of two gateways cannot be compared then: older than all that is known.
+      return Math.min(...property.values.map(({ heardAt }) => heardAt)) - 1;
+    }
+    // Of one topic a broker keeps the last one; else the gateway's own clock tells.
+    return isKept(known) || time === known.time || made > Date.parse(known.time ?? '') ? now : undefined;
+  }
+
+  /**
    * Most reports say the same as the one before them, with another value: what would be made for each of them costs more
    * than to note it.
    * @returns false: it is not like the known one
@@ -314,7 +340,7 @@ export class LastValues {
     const { values } = property;
     const at = values.findIndex(({ gateway }) => gateway === value.gateway);
     const known = values[at];
-    if (known && this.#isOlder(value, known)) {
+    if (known && (isSameReport(value, known) ? staysAgain(value, known) : this.#isOlder(value, known))) {
       return;
     }
     if (known && values.length === 1) {
@@ -386,6 +412,17 @@ export class LastValues {
     return Date.now() - (this.#now() - heardAt);
   }
 }
+
+/** A broker has kept it. */
+const isKept = ({ report }: LastValue): boolean => report?.retained === true;
+
+/** One that a broker has kept comes again with every connection. */
+const isSameReport = (one: LastValue, other: LastValue): boolean =>
+  one.time !== undefined && one.time === other.time && (isKept(one) || isKept(other));
+
+/** It was heard when it came first, also before a restart. */
+const staysAgain = (value: LastValue, known: LastValue): boolean =>
+  value.source === 'stored' ? value.heardAt >= known.heardAt : isKept(value);
 
 /** @param made NaN where the sample does not tell */
 const earlier = (made: number, heard: number): number => (made < heard ? made : heard);

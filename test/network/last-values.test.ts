@@ -357,6 +357,56 @@ describe('last values', () => {
     }
   });
 
+  describe('of a retained report by a clock that is ahead, or by none', () => {
+    const AHEAD = new Date(Date.now() + 3_600_000).toISOString();
+    const LATER = new Date(Date.now() + 3_660_000).toISOString();
+    const shown = (values: LastValues) =>
+      values.all({}).map(({ gateway, value, heardAt }) => [gateway, value, now - heardAt]);
+
+    for (const time of [AHEAD, 'at noon']) {
+      it(`were heard when it came first: ${time === AHEAD ? 'ahead' : time}`, () => {
+        for (const retained of [true, false]) {
+          const values = open();
+          values.recordReport(report({ time, ...(retained && { retained }) }));
+          now += 4_000;
+          values.recordReport(report({ time, retained: true }));
+          assert.deepEqual(shown(values), [[G, 21.5, 4_000]]);
+          const stored = values.newest(10).map((value) => ({ ...value, source: 'stored' as const }));
+          now += 1_000;
+          const after = open();
+          after.recordReport(report({ time, retained: true }));
+          after.restore(stored);
+          assert.deepEqual(shown(after), [[G, 21.5, 5_000]], 'after a restart');
+        }
+      });
+    }
+
+    it('do not replace what was heard since', () => {
+      for (const time of [AHEAD, 'at noon']) {
+        const values = open();
+        values.recordReport(report({ value: 1, time: LATER }));
+        now += 1_000;
+        values.recordReport(report({ value: 2, time, retained: true }));
+        assert.deepEqual(shown(values), [[G, 1, 1_000]]);
+        now += 1_000;
+        values.recordReport(report({ gateway: G2, value: 3, time, retained: true }));
+        assert.deepEqual(shown(values)[0], [G, 1, 2_000], 'whose clock is another one');
+        assert.equal(findIn(values, { gateway: G2 })?.value, 3);
+      }
+    });
+
+    it('replace what was made before it, by the same clock, and what the broker had before', () => {
+      const values = open();
+      values.recordReport(report({ value: 1, time: AHEAD }));
+      now += 1_000;
+      values.recordReport(report({ value: 2, time: LATER, retained: true }));
+      assert.deepEqual(shown(values), [[G, 2, 0]]);
+      now += 1_000;
+      values.recordReport(report({ value: 3, time: 'at noon', retained: true }));
+      assert.deepEqual(shown(values), [[G, 3, 0]]);
+    });
+  });
+
   it('are those of a device, a property, a gateway, or of all of these', () => {
     const values = open();
     for (const device of [mac(1), mac(2)]) {
