@@ -9,6 +9,12 @@ const MAX_LINES = 1_000;
 /** Of memory, in one look: beyond it fewer lines are kept, but always the newest. A payload can take 20 times its size when it is parsed. */
 const MAX_BYTES = 4 * 1_048_576;
 const SHOWN_LINES = 20;
+/**
+ * Of what was received before, looked through in one turn when somebody looks with a new filter. A report is a hundredth of
+ * the first in size; of many large ones only some are looked at, which come again with the next report of their kind.
+ */
+const MAX_KNOWN_PAYLOAD_BYTES = 64 * 1024;
+const MAX_KNOWN_BYTES = 2 * 1_048_576;
 /** A panel that is closed does not say so: it stops asking. */
 const LEASE_MS = 15_000;
 const MAX_LEASES = 16;
@@ -130,7 +136,10 @@ export class Previews<Filter> {
   /** What others remember and what is shown at present: each message once, the oldest first. */
   #known(kept: readonly KeptMessage[]): Message[] {
     const shown = [...this.#leases.values()].flatMap(({ lines }) => lines.slice(-SHOWN_LINES));
-    const all = [...kept, ...shown.map((line) => ({ ...line, retained: line.report.retained === true }))];
+    const all = atMost([
+      ...kept,
+      ...shown.map((line) => ({ ...line, retained: line.report.retained === true })),
+    ]);
     const once = new Map(all.map((one) => [`${one.topic} ${one.payload.toString('latin1')}`, one]));
     const times = Array.from(once.values(), (one) => ({ one, at: timeOf(one.payload) }));
     const heardAt = performance.now();
@@ -174,6 +183,15 @@ export class Previews<Filter> {
     };
     return lease;
   }
+}
+
+function atMost(messages: readonly KeptMessage[]): KeptMessage[] {
+  let left = MAX_KNOWN_BYTES;
+  return messages.filter(({ payload }) => {
+    const fits = payload.length <= MAX_KNOWN_PAYLOAD_BYTES && payload.length <= left;
+    left -= fits ? payload.length : 0;
+    return fits;
+  });
 }
 
 /** When a report was made, by its gateway, in milliseconds; 0 where it does not say. */

@@ -171,6 +171,21 @@ describe('a preview', () => {
     assert.deepEqual(known('b'), [shared, early, own, late, messageOf('2026-01-04'), retained]);
   });
 
+  it('begins with 2 MB of what is remembered, and with nothing that is larger than 64 kB', () => {
+    const sized = (topic: string, size: number) => ({
+      topic,
+      retained: false,
+      payload: Buffer.alloc(size, ' '),
+    });
+    const large = numbers(0, 40).map((topic) => sized(topic, 64 * 1024));
+    const kept = [sized('too large', 64 * 1024 + 1), ...large, sized('behind', 1)];
+    previews.poll({ name: 'a' }, () => kept);
+    const topics = begins.get('a')?.map(({ topic }) => topic);
+    assert.deepEqual(topics, numbers(0, 32));
+    previews.poll({ name: 'b' }, () => [...kept.slice(0, 32), sized('behind', 1)]);
+    assert.equal(begins.get('b')?.at(-1)?.topic, 'behind');
+  });
+
   it('asks the broker for 20 reports, then rests for 5 seconds, and hears what comes anyway meanwhile', () => {
     topicsOf('a');
     hear('a', ...numbers(0, 19));
