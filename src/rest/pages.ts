@@ -4,7 +4,7 @@ import { parseJson } from '../protocol/json.ts';
 import type { RestClient } from './client.ts';
 import { createRequest, type RestRequest } from './endpoints.ts';
 import type { HttpResponse } from './http.ts';
-import { ListProgress } from './progress.ts';
+import { ListProgress, MAX_LIST_DEVICES } from './progress.ts';
 import { type DevicePage, readDevicePage } from './responses.ts';
 
 /**
@@ -32,7 +32,7 @@ const TOKEN_AT_END = /"nextToken"\s*:\s*"([^"\\]+)"\s*\}\s*$/;
  * Every page of the device list as it is (it may be empty); one without `nextToken` is the last. The next page is
  * fetched when the consumer asks for it, of a whole list as soon as this one has come.
  * @throws what `RestClient.send` throws; BAD_RESPONSE also when a response is no device list or has more than 100 000 items,
- *   a page token comes a second time, or the pages bring nothing new for too long (see `ListProgress`): the list would never end
+ *   a page token comes a second time, the pages bring nothing new for too long, or too many (see `ListProgress`): the list would never end
  */
 export async function* devicePages(client: RestClient, options: PageOptions): AsyncGenerator<DevicePage> {
   const { pageSize, query, signal, isWhole } = options;
@@ -65,7 +65,7 @@ export async function* devicePages(client: RestClient, options: PageOptions): As
     }
     const fault = progress.add(page);
     if (fault) {
-      throw client.badResponse(fault, body, request, { parameter });
+      throw client.badResponse(fault, body, request, { parameter, limit: MAX_LIST_DEVICES });
     }
     yield page;
     if (page.nextToken === undefined) {

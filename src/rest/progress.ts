@@ -6,13 +6,15 @@ import type { DevicePage } from './responses.ts';
 const MAX_REPEATED_PAGES = 10;
 /** Pages in a row without a device: a service may filter after it has cut its pages. */
 const MAX_EMPTY_PAGES = 1000;
+/** Beyond it, and beyond as many pages, a list is as good as endless: a flow that collects it would take more than a GB of memory. */
+export const MAX_LIST_DEVICES = 1_000_000;
 /** Of a page with so many devices or more only one in eight is looked at. */
 const LONG_PAGE = 64;
 /** At least so many of the newest page tokens are remembered, at most twice as many; a longer circle shows by its devices. */
 const MIN_TOKENS = 10_000;
 
 /** The reason of a BAD_RESPONSE. */
-type ListFault = 'firstPageRepeats' | 'tokenRepeats' | 'devicesRepeat';
+type ListFault = 'firstPageRepeats' | 'tokenRepeats' | 'devicesRepeat' | 'listTooLong';
 
 /**
  * Looks at the pages of one list as they come.
@@ -29,6 +31,7 @@ export class ListProgress {
   #repeatedPages = 0;
   #emptyPages = 0;
   #pages = 0;
+  #devices = 0;
   /** The devices of the page before, in their order, while pages are compared. */
   #pageBefore: string | undefined;
 
@@ -36,6 +39,10 @@ export class ListProgress {
   add(page: DevicePage): ListFault | undefined {
     const { devices, nextToken } = page;
     this.#pages++;
+    this.#devices += devices.length;
+    if (this.#devices > MAX_LIST_DEVICES || this.#pages > MAX_LIST_DEVICES) {
+      return 'listTooLong';
+    }
     const isOnlyPage = this.#pages === 1 && nextToken === undefined;
     if (!isOnlyPage && this.#isFirstAgain(page)) {
       return 'firstPageRepeats';

@@ -2224,12 +2224,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/rest': 'sends the devices of one long page 100 in a turn, and none after a stop',
       },
-    'A device list that never ends is `BAD_RESPONSE`: its page token repeats, ten pages in a row bring only devices that came before, or a thousand have none.':
+    'A device list that never ends is `BAD_RESPONSE`: its page token repeats, ten pages in a row bring only devices that came before, a thousand have none, or it has more than a million devices or pages.':
       {
         'rest/pages': 'reports a token that repeats … as BAD_RESPONSE',
         'rest/progress': [
           'is known by ten pages in a row that bring known devices with new tokens',
           'is known by a thousand empty pages in a row',
+          'is known by more than a million devices',
         ],
       },
     'So is one whose second page is the first one again: the same devices in the same order, two or more.': {

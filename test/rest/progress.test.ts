@@ -151,6 +151,18 @@ describe('device list without an end', () => {
   });
 });
 
+describe('device list that is as good as endless', () => {
+  it('is known by more than a million devices', () => {
+    const long = (page: number) => devicesOf(page * 50_000, 50_000);
+    assert.deepEqual(refusedAt(100, long), [21, 'listTooLong']);
+  });
+
+  itAtScale('is known by more than a million pages', () => {
+    const halfEmpty = (page: number) => devicesOf(page, page % 2);
+    assert.deepEqual(refusedAt(1_100_000, halfEmpty), [1_000_001, 'listTooLong']);
+  });
+});
+
 describe('device list that goes on', () => {
   it('may bring devices again that were moved from page to page, and ids that are numbers', () => {
     const shifted = (page: number) => devicesOf(page % 10 === 0 || page === 1 ? page : 0, 3);
