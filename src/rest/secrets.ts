@@ -136,7 +136,7 @@ export function showBody(body: string, secrets: readonly string[]): string {
   return shown.slice(0, Math.max(0, shown.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 
-/** The ways in which a text is written in JSON, HTML, addresses, forms and Base64, itself among them; none of an empty one. */
+/** The ways in which a text is written in JSON, HTML, addresses, forms, hex and Base64, itself among them; none of an empty one. */
 export function spellingsOf(given: unknown): string[] {
   // Whatever the settings hold: what hides secrets must not fail and show them.
   const secret = String(given);
@@ -144,7 +144,8 @@ export function spellingsOf(given: unknown): string[] {
     return [];
   }
   const bytes = Buffer.from(secret);
-  const percent = bytes.toString('hex').replace(/../g, '%$&');
+  const hex = bytes.toString('hex');
+  const percent = hex.replace(/../g, '%$&');
   const inUrl = encodeURIComponent(secret.replace(LONE_SURROGATES, ''));
   const inSmallUrl = inUrl.replace(/%../g, (code) => code.toLowerCase());
   const base64 = bytes.toString('base64');
@@ -155,11 +156,28 @@ export function spellingsOf(given: unknown): string[] {
     ...[inUrl, inSmallUrl].flatMap((text) => [text, text.replaceAll('%20', '+')]),
     percent,
     percent.toUpperCase(),
+    hex,
+    hex.toUpperCase(),
     base64,
     base64.replace(/=+$/, ''),
     bytes.toString('base64url'),
+    ...within64(bytes),
   ];
   return [...new Set(all)];
+}
+
+/** Less could be a part of anything in Base64. */
+const MIN_WITHIN_BASE64 = 6;
+
+/** In Base64 of a longer text, such as a header: without what its neighbours have a part in. */
+function within64(bytes: Buffer): string[] {
+  const texts = [0, 1, 2].flatMap((before) => {
+    const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64url');
+    const first = Math.ceil((before * 8) / 6);
+    const whole = base64.slice(first, Math.floor(((before + bytes.length) * 8) / 6));
+    return [whole, whole.replaceAll('-', '+').replaceAll('_', '/')];
+  });
+  return texts.filter(({ length }) => length >= MIN_WITHIN_BASE64);
 }
 
 /** As JavaScript, Python, Go and .NET write it, the codes with small and with capital letters. */

@@ -19,6 +19,8 @@ describe('secrets', () => {
     'every byte encoded in capitals': [...Buffer.from(SECRET)]
       .map((byte) => `%${byte.toString(16).padStart(2, '0').toUpperCase()}`)
       .join(''),
+    'in hex': Buffer.from(SECRET).toString('hex'),
+    'in hex in capitals': Buffer.from(SECRET).toString('hex').toUpperCase(),
     'in Base64': Buffer.from(SECRET).toString('base64'),
     'in Base64 without padding': Buffer.from(SECRET).toString('base64').replace(/=+$/, ''),
   };
@@ -159,6 +161,25 @@ describe('secrets', () => {
 
   it('are hidden in Base64 of which both marks of the end were left out', () => {
     assert.equal(hideSecrets('(cD8+Pz4/Pg)', ['p?>?>?>']), '(***)');
+  });
+
+  for (const before of ['Bearer ', 'Bearer: ', 'Token: "']) {
+    for (const behind of ['', '.', '.\n', '.\r\n']) {
+      it(`are hidden in Base64 of a longer text: ${JSON.stringify(before + behind)}`, () => {
+        const token = 'pä?s~s/~?w?ord>>>';
+        for (const encoding of ['base64', 'base64url'] as const) {
+          const text = Buffer.from(`${before}${token}${behind}`).toString(encoding);
+          const hidden = hideSecrets(text, [token]);
+          // A letter beside it may hold bits of both.
+          assert.match(hidden, /^\w+[\w+/-]\*\*\*[\w+/=-]{0,8}$/);
+          assert.ok(Math.abs(hidden.length - (before.length + behind.length) * (4 / 3)) < 8, hidden);
+        }
+      });
+    }
+  }
+
+  it('are not looked for in Base64 where they are so short that it could be anything', () => {
+    assert.equal(hideSecrets('Z0d29ya3Q', ['word']), 'Z0d29ya3Q');
   });
 
   it('hide nothing when there are none', () => {
