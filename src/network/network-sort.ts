@@ -15,6 +15,8 @@ interface Keyed {
 const NO_MAC = 2 ** 48;
 const HEX_DIGITS = 16;
 const NUMBER = /\d+/g;
+/** Of a name; a list of many long ones would take seconds to sort. */
+const MAX_KEY_LENGTH = 100;
 const LEADING_ZEROS = /^0+(?=\d)/;
 const ZERO = '0'.charCodeAt(0);
 
@@ -66,11 +68,14 @@ function byKey(isDown: boolean): (a: Keyed, b: Keyed) => number {
 
 /** Numbers in names count as numbers: "Gateway 10" comes behind "Gateway 9". */
 function nameKey(name: string | undefined): string | undefined {
-  return name?.toLowerCase().replace(NUMBER, (number) => {
-    const digits = number.replace(LEADING_ZEROS, '');
-    // A longer number is a larger one; then its digits decide.
-    return String.fromCharCode(ZERO + digits.length) + digits;
-  });
+  return name
+    ?.slice(0, MAX_KEY_LENGTH)
+    .toLowerCase()
+    .replace(NUMBER, (number) => {
+      const digits = number.replace(LEADING_ZEROS, '');
+      // A longer number is a larger one; then its digits decide.
+      return String.fromCharCode(ZERO + digits.length) + digits;
+    });
 }
 
 function macOf(id: string): number {

@@ -300,6 +300,16 @@ describe('the network in pages', () => {
     );
   });
 
+  it('looks at the first hundred characters of a name', () => {
+    const long = 'x'.repeat(99);
+    list = [`${long}bb`, `${long}ba`, `${long}a`].map((name, i) => listed(deviceAt(i), name));
+    pages = open();
+    assert.deepEqual(
+      ask().rows.map(({ name }) => name?.slice(99)),
+      ['a', 'bb', 'ba'],
+    );
+  });
+
   it('takes capital letters in names for small ones, which signs come before', () => {
     const names = ['Pump', 'pump_A', 'Pump_b', 'pumpA', 'Pumpb'];
     list = [...names].reverse().map((name, i) => listed(deviceAt(i), name));

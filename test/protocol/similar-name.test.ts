@@ -6,6 +6,8 @@ import { hintFor } from '../../src/protocol/similar-name.ts';
 const CATALOGUE = createCatalogue([
   { id: '9a01', name: 'co2', type: 'u16' },
   { id: '9a02', name: 'noise', type: 'u8' },
+  { id: '9a03', name: 'x', type: 'u8' },
+  { id: '9a04', name: 'radon1', type: 'u8' },
 ]);
 
 function meant(typed: string, catalogue = CATALOGUE): string | undefined {
@@ -26,8 +28,12 @@ describe('a property name that is not in the catalogue', () => {
     ['batterylevel', 'battery-level'],
     ['alarm-3', 'alarm'],
     ['co', 'co2'],
-    ['oc2', 'co2'],
+    ['co3', 'co2'],
+    ['cco2', 'co2'],
+    ['C.O_2', 'co2'],
     ['nois', 'noise'],
+    ['radom2', 'radon1'],
+    ['y', 'x'],
   ];
   for (const [typed, name] of similar) {
     it(`means ${name} by ${typed}`, () => {
@@ -35,7 +41,20 @@ describe('a property name that is not in the catalogue', () => {
     });
   }
 
-  const others = ['room-number', 'tmprtr', 'c', 'nosy', '', '---', '9a77', 'temperature', '9A01', '8800'];
+  const others = [
+    'room-number',
+    'oc2',
+    'temprtre',
+    'tmprtr',
+    'cd',
+    'nosy',
+    '',
+    '---',
+    '9a77',
+    'temperature',
+    '9A01',
+    '8800',
+  ];
   for (const typed of others) {
     it(`means nothing else by ${JSON.stringify(typed)}`, () => {
       assert.equal(meant(typed), undefined);
@@ -47,7 +66,7 @@ describe('a property name that is not in the catalogue', () => {
     assert.equal(meant('pressure-hysteresi'), 'pressure-hysteresis');
   });
 
-  it('is not looked for in what is too long, or in more than the first 1000 rows', () => {
+  it('is not looked for in what is too long, or in more than the first 500 rows', () => {
     const name = 'a'.repeat(60);
     const long = createCatalogue([{ id: '9a01', name: `${name}b`, type: 'u8' }]);
     assert.equal(meant(name, long), `${name}b`);
@@ -62,10 +81,12 @@ describe('a property name that is not in the catalogue', () => {
         { id: '9a01', name: 'occupancy', type: 'u8' },
       ]);
     assert.equal(meant('ocupancy', withRowsBefore(10)), 'occupancy');
-    assert.equal(meant('ocupancy', withRowsBefore(1_000)), undefined);
+    assert.equal(meant('ocupancy', withRowsBefore(500)), undefined);
   });
 
-  it('means no property without a name', () => {
-    assert.equal(meant('x'), undefined);
+  it('means no property without a name, and nothing where there is no catalogue', () => {
+    assert.equal(meant('q', createCatalogue()), undefined);
+    assert.equal(hintFor('temprature', undefined), '');
+    assert.deepEqual(hintFor('temprature', CATALOGUE), { key: 'similar', values: { name: 'temperature' } });
   });
 });
