@@ -194,7 +194,6 @@ function collect(
     const response: HttpResponse = { statusCode: 0, headers: {}, body: '', isCut: false };
     const giveUp = () => {
       if (tellsEnough(response, request)) {
-        response.isCut = true;
         leave(controller);
       } else {
         end(fail('ETIMEDOUT'));
@@ -206,7 +205,7 @@ function collect(
     const chunks: Buffer[] = [];
     let size = 0;
     const finish = () => {
-      if (request.ignoresBody && !isFailure(response)) {
+      if (isUnread(response, request)) {
         settle({ ...response, isCut: false });
         return;
       }
@@ -229,7 +228,7 @@ function collect(
       },
       onResponseStart(_, statusCode, headers) {
         Object.assign(response, { statusCode, headers });
-        if (request.ignoresBody && tellsEnough(response, request)) {
+        if (isUnread(response, request)) {
           clearTimeout(timer);
           timer = setTimeout(giveUp, Math.min(timeout, MAX_UNREAD_MS));
         }
@@ -274,8 +273,12 @@ const leave = (controller: Dispatcher.DispatchController | undefined): void =>
   controller?.abort(new Error('not wanted any more'));
 
 /** The status is all that is needed of it: what is wrong with the body changes nothing. */
-const tellsEnough = (response: HttpResponse, { ignoresBody = false }: HttpRequest): boolean =>
-  isFailure(response) || (ignoresBody && response.statusCode >= 200);
+const tellsEnough = (response: HttpResponse, request: HttpRequest): boolean =>
+  isFailure(response) || isUnread(response, request);
+
+/** A success whose body nobody reads. */
+const isUnread = (response: HttpResponse, { ignoresBody = false }: HttpRequest): boolean =>
+  ignoresBody && response.statusCode >= 200 && !isFailure(response);
 
 const isFailure = ({ statusCode }: HttpResponse): boolean => statusCode > 299;
 

@@ -340,8 +340,10 @@ describe('HTTP exchange', () => {
       isGone = once(response, 'close');
       response.writeHead(404).write(Buffer.alloc(64 * 1024 + 1, 0x20));
     };
-    assert.equal((await agent.send(request())).isCut, true);
+    const patient = new HttpAgent(600_000);
+    assert.equal((await patient.send(request())).isCut, true);
     await isGone;
+    await patient.close();
   });
 
   it('gives an empty body as an empty text', async () => {
@@ -355,8 +357,8 @@ describe('HTTP exchange', () => {
     const { signal } = new AbortController();
     await agent.send(request(), signal);
     const before = timers();
-    for (let time = 0; time < 20; time++) {
-      await agent.send(request(), signal);
+    for (let time = 0; time < 40; time++) {
+      await agent.send(request({ ignoresBody: time % 2 === 0 }), signal);
     }
     assert.ok(timers() < before + 10, `${timers()} timers`);
     assert.equal(getEventListeners(signal, 'abort').length, 0);
@@ -511,6 +513,31 @@ describe('HTTP exchange', () => {
     assert.equal((await agent.send(request({ origin, ignoresBody: true }))).statusCode, 204);
     await agent.close();
     raw.close();
+  });
+
+  it('is no success without a status, though nobody reads its body', async () => {
+    const heads = ['', 'HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n'];
+    const raw = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end(`${heads.shift()}`));
+    }).listen(0, '127.0.0.1');
+    await once(raw, 'listening');
+    const origin = `http://127.0.0.1:${(raw.address() as { port: number }).port}`;
+    for (const _head of [...heads]) {
+      const [, reason] = await fault(agent.send(request({ origin, ignoresBody: true })));
+      assert.equal(reason, 'reset');
+    }
+    raw.close();
+  });
+
+  it('has its whole time where somebody reads the body', async () => {
+    for (const status of [200, 404]) {
+      server.answer = (_, response) => {
+        response.writeHead(status).write('slow');
+        setTimeout(() => response.end(' body'), 1_100);
+      };
+      assert.equal((await agent.send(request({ ignoresBody: status === 404 }))).body, 'slow body');
+    }
   });
 
   it('does not wait for its whole time for a body that nobody reads, and can be stopped meanwhile', async () => {

@@ -178,9 +178,13 @@ describe('secrets', () => {
     }
   }
 
-  it('are not looked for in Base64 where they are so short that it could be anything', () => {
-    assert.equal(hideSecrets('Z0d29ya3Q', ['word']), 'Z0d29ya3Q');
-  });
+  for (const before of ['-', '--', '---']) {
+    it(`are looked for in Base64 where six letters of it are theirs alone, behind ${before}`, () => {
+      const encoded = (secret: string) => Buffer.from(`${before}${secret}---`).toString('base64');
+      assert.match(hideSecrets(encoded('words'), ['words']), /\*\*\*/);
+      assert.equal(hideSecrets(encoded('word'), ['word']), encoded('word'));
+    });
+  }
 
   it('hide nothing when there are none', () => {
     assert.deepEqual(spellingsOf(''), []);
