@@ -6,6 +6,7 @@ import { type Catalogue, differencesOf } from '../protocol/catalogue.ts';
 import { isMac } from '../protocol/mac.ts';
 import { copyReport, isFailed, KIND_NAMES, KINDS, type Report } from '../protocol/reports/index.ts';
 import { decodedAnew, isLate, isOfNow, type LastValue, ownValue } from './last-value.ts';
+import { UndatedReports } from './undated-reports.ts';
 import { overwriteReport, sizeOf, sizeOfReport } from './value-size.ts';
 import { ageOfTime } from './wall-time.ts';
 
@@ -59,6 +60,7 @@ export class LastValues {
   /** In the order in which they were heard. */
   #properties = new RecencyMap<Property>(Number.POSITIVE_INFINITY);
   #byDevice = new Map<string, Map<string, Property>>();
+  #undated = new UndatedReports();
   readonly #firstOnes = new CostlyResults<{ values: LastValue[]; total: number }>();
   #count = 0;
   #size = 0;
@@ -132,6 +134,7 @@ export class LastValues {
    * since with very many values reports would wait.
    */
   takeOver(before: LastValues): void {
+    this.#undated = before.#undated;
     const isOther = differencesOf(before.#catalogue, this.#catalogue);
     if (this.#count > 0 || isOther) {
       // Of a response nobody knows any more what the device has sent.
@@ -267,22 +270,22 @@ export class LastValues {
    * known one that comes again, and by a clock that is ahead it would be new each time.
    * @returns undefined: what is known stays
    */
-  #retainedSince(
-    { gateway, time }: Readonly<Report>,
-    property: Property | undefined,
-    now: number,
-  ): number | undefined {
-    const known = property?.values.find((value) => value.gateway === gateway);
+  #retainedSince(report: Readonly<Report>, property: Property | undefined, now: number): number | undefined {
+    const { gateway, time } = report;
     const made = Date.parse(time);
-    if (property === undefined || made <= Date.now()) {
+    if (made <= Date.now()) {
       return now - ageOfTime(time);
     }
+    const since = this.#undated.since(report, now);
+    const known = property?.values.find((value) => value.gateway === gateway);
     if (known === undefined) {
-      // The times of two gateways cannot be compared then: older than all that is known.
-      return Math.min(...property.values.map(({ heardAt }) => heardAt)) - 1;
+      // The times of two gateways cannot be compared then: what was heard by itself is newer.
+      const [newest] = property?.values ?? [];
+      return newest && wasHeard(newest) ? Math.min(since, newest.heardAt - 1) : since;
     }
-    // Of one topic a broker keeps the last one; else the gateway's own clock tells.
-    return isKept(known) || time === known.time || made > Date.parse(known.time ?? '') ? now : undefined;
+    const knownMade = Date.parse(known.time ?? '');
+    const isNewer = wasHeard(known) ? made > knownMade : !(made < knownMade);
+    return isNewer || time === known.time ? since : undefined;
   }
 
   /**
@@ -415,6 +418,9 @@ export class LastValues {
 
 /** A broker has kept it. */
 const isKept = ({ report }: LastValue): boolean => report?.retained === true;
+
+/** By itself: it does not come again, and was not stored. */
+const wasHeard = (value: LastValue): boolean => !isKept(value) && value.source !== 'stored';
 
 /** One that a broker has kept comes again with every connection. */
 const isSameReport = (one: LastValue, other: LastValue): boolean =>

@@ -395,15 +395,70 @@ describe('last values', () => {
       }
     });
 
-    it('replace what was made before it, by the same clock, and what the broker had before', () => {
+    it('count as new beside what only a broker, or a store, has of another gateway', () => {
+      const daysAgo = new Date(Date.now() - 3 * 86_400_000).toISOString();
+      const stored = {
+        gateway: G2,
+        device: D,
+        identifier: '8800',
+        value: 20,
+        heard: Date.parse(daysAgo),
+        time: daysAgo,
+      };
+      for (const known of [
+        (values: LastValues) => values.recordReport(report({ gateway: G2, time: daysAgo, retained: true })),
+        (values: LastValues) => values.restore(fromStored([stored])),
+      ]) {
+        const values = open();
+        known(values);
+        values.recordReport(report({ value: 6, time: AHEAD, retained: true }));
+        now += 1_000;
+        assert.deepEqual(shown(values)[0], [G, 6, 1_000]);
+      }
+    });
+
+    it('replace what was made before it, by the same clock', () => {
+      for (const retained of [{ retained: true as const }, {}]) {
+        const values = open();
+        values.recordReport(report({ value: 1, time: AHEAD, ...retained }));
+        now += 1_000;
+        values.recordReport(report({ value: 2, time: LATER, retained: true }));
+        assert.deepEqual(shown(values), [[G, 2, 0]]);
+      }
+    });
+
+    for (const [title, times] of [
+      ['the newer one first', [LATER, AHEAD]],
+      ['the older one first', [AHEAD, LATER]],
+    ] as const) {
+      it(`are those of the newer one of two topics, as old as when it came first: ${title}`, () => {
+        const values = open();
+        const connect = (known: LastValues) =>
+          times.forEach((time, i) => {
+            const kind = i === 0 ? 'measurement' : 'property';
+            known.recordReport(report({ kind, value: time === LATER ? 2 : 1, time, retained: true }));
+          });
+        connect(values);
+        for (const age of [600_000, 1_200_000]) {
+          now += 600_000;
+          connect(values);
+          assert.deepEqual(shown(values), [[G, 2, age]]);
+        }
+        const after = new LastValues(catalogue, { now: () => now });
+        after.takeOver(values);
+        connect(after);
+        assert.deepEqual(shown(after), [[G, 2, 1_200_000]], 'after a deploy');
+      });
+    }
+
+    it('of two topics without a time are those of the first that came', () => {
       const values = open();
-      values.recordReport(report({ value: 1, time: AHEAD }));
-      now += 1_000;
-      values.recordReport(report({ value: 2, time: LATER, retained: true }));
-      assert.deepEqual(shown(values), [[G, 2, 0]]);
-      now += 1_000;
-      values.recordReport(report({ value: 3, time: 'at noon', retained: true }));
-      assert.deepEqual(shown(values), [[G, 3, 0]]);
+      for (const _connection of [1, 2, 3]) {
+        values.recordReport(report({ value: 1, time: 'at noon', retained: true }));
+        values.recordReport(report({ kind: 'property', value: 2, time: 'at night', retained: true }));
+        now += 1_000;
+      }
+      assert.deepEqual(shown(values), [[G, 2, 3_000]]);
     });
   });
 
