@@ -84,7 +84,8 @@ export class HttpAgent {
       throw new ServiceError('CLOSED', 'stopped');
     }
     const proxy = proxyFor(this.#proxy, request.origin)?.shown;
-    const response = collect(agent, request, { signal, timeout: this.#timeout, proxy });
+    const closing = this.#closing.signal;
+    const response = collect(agent, request, { signal, closing, timeout: this.#timeout, proxy });
     // A socket that is destroyed looks like a fault of the network to whoever waits for it.
     return response.catch((error: unknown) => {
       throw this.#closing.signal.aborted ? new ServiceError('CLOSED', 'stopped') : error;
@@ -161,6 +162,8 @@ const originOf = ({ protocol, host }: buildConnector.Options): string => `${prot
 
 interface Exchange {
   signal: AbortSignal | undefined;
+  /** Aborted when the sockets are ended here. */
+  closing: AbortSignal;
   timeout: number;
   /** Host and port of the proxy in between. */
   proxy: string | undefined;
@@ -169,7 +172,7 @@ interface Exchange {
 function collect(
   agent: Agent,
   request: HttpRequest,
-  { signal, timeout, proxy }: Exchange,
+  { signal, closing, timeout, proxy }: Exchange,
 ): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
@@ -243,7 +246,7 @@ function collect(
       },
       onResponseEnd: finish,
       onResponseError(_, error) {
-        if (response.isCut || (!settled && tellsEnough(response, request))) {
+        if (response.isCut || (!settled && !closing.aborted && tellsEnough(response, request))) {
           response.isCut = true;
           finish();
         } else {

@@ -632,6 +632,17 @@ describe('HTTP exchange', () => {
     assert.deepEqual([late.code, late.text.key], ['CLOSED', 'CLOSED.stopped']);
   });
 
+  it('ends with CLOSED when it is closed while the body of a failure is outstanding', async () => {
+    for (const status of [500, 401, 200]) {
+      const own = new HttpAgent(5_000);
+      server.answer = (_, response) => {
+        response.writeHead(status).write('begun', () => void own.close());
+      };
+      const { code } = await failure(own.send(request({ ignoresBody: status === 200 })));
+      assert.equal(code, 'CLOSED', `${status}`);
+    }
+  });
+
   it('can be closed when nothing was sent', async () => {
     await new HttpAgent(1_000).close();
   });
