@@ -7,8 +7,8 @@ import type { Identifier } from './identifiers.ts';
 /** A short name has others within two changes that it does not mean. */
 const MIN_FOR_TWO = 6;
 /** Every row is compared, letter by letter: what is longer is no name of a property. */
-const MAX_LENGTH = 60;
-const MAX_ROWS = 500;
+const MAX_LENGTH = 40;
+const MAX_ROWS = 250;
 
 /** For a name that the catalogue lacks and nearly has; devices may know more than it does. Else nothing. */
 export function hintFor(typed: string, catalogue: Catalogue | undefined): Phrase | '' {
@@ -32,7 +32,10 @@ function similarName(typed: string, rows: readonly Identifier[]): string | undef
   let nearest: string | undefined;
   let most = letters.length < MIN_FOR_TWO ? 1 : 2;
   for (const { name } of rows.slice(0, MAX_ROWS)) {
-    const changes = changesBetween(letters, lettersOf(name));
+    const other = lettersOf(name);
+    // Of very different lengths it takes more changes, and most are.
+    const changes =
+      Math.abs(other.length - letters.length) > most ? most + 1 : changesBetween(letters, other);
     if (name !== '' && changes <= most) {
       most = changes - 1;
       nearest = name;

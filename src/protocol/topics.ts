@@ -63,15 +63,6 @@ function reportTail({ segment, identifier }: TopicFilterParts): string {
   return known.identified ? `${segment}/+` : segment;
 }
 
-/** Whether the filters of a kind match a topic: one with more levels than others of its kind comes by wider filters only. */
-export function hasUsualLevels(segment: string, identifier: string): boolean {
-  const known = SEGMENTS.get(segment);
-  if (known === undefined) {
-    return true;
-  }
-  return known.identified ? identifier !== '' && !identifier.includes('/') : identifier === '';
-}
-
 /**
  * The topics of a service.
  * @param prefix the gateways' `topicPrefix` setting; empty: none. A slash at its beginning is a level of the topic, one

@@ -66,8 +66,8 @@ describe('a property name that is not in the catalogue', () => {
     assert.equal(meant('pressure-hysteresi'), 'pressure-hysteresis');
   });
 
-  it('is not looked for in what is too long, or in more than the first 500 rows', () => {
-    const name = 'a'.repeat(60);
+  it('is not looked for in what is too long, or in more than the first 250 rows', () => {
+    const name = 'a'.repeat(40);
     const long = createCatalogue([{ id: '9a01', name: `${name}b`, type: 'u8' }]);
     assert.equal(meant(name, long), `${name}b`);
     assert.equal(meant(`${name}c`, long), undefined);
@@ -81,7 +81,7 @@ describe('a property name that is not in the catalogue', () => {
         { id: '9a01', name: 'occupancy', type: 'u8' },
       ]);
     assert.equal(meant('ocupancy', withRowsBefore(10)), 'occupancy');
-    assert.equal(meant('ocupancy', withRowsBefore(500)), undefined);
+    assert.equal(meant('ocupancy', withRowsBefore(250)), undefined);
   });
 
   it('means no property without a name, and nothing where there is no catalogue', () => {

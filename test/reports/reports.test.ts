@@ -218,7 +218,7 @@ describe('the way of reports', () => {
       add({ kinds: ['heartbeat', 'measurement'] });
       add({ gateways: [G] });
       settle();
-      for (const rest of ['heartbeat/x', 'measurement', 'measurement/', 'measurement/8800/x']) {
+      for (const rest of ['heartbeat/', 'heartbeat/x', 'measurement', 'measurement/', 'measurement/8800/x']) {
         for (const seq of [1, 2, 3, 4]) {
           deliver(seq, topicOf(G, D, rest));
         }

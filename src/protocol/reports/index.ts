@@ -116,6 +116,10 @@ function readTail(rest: string): Tail {
   return { kind: 'other', row: undefined, form, segment, identifier };
 }
 
+/** A topic with other levels than those of its kind comes by wider filters only than the ones for its kind. */
+export const isOddOfItsKind = ({ kind, segment }: ReportTopic): boolean =>
+  kind === 'other' && SEGMENTS.has(segment);
+
 function fits({ identified }: Segment, identifier: string | undefined): boolean {
   if (identifier === undefined) {
     return !identified;
