@@ -120,8 +120,14 @@ export class Reports {
   }
 
   /** @param isPreview true: receive what others subscribe to, without asking the broker for anything */
-  add(filter: CompiledCriteria, decode: boolean, listener: ReportListener, isPreview = false): Subscription {
-    const target = { listener, decode, isPreview };
+  add(
+    filter: CompiledCriteria,
+    decode: boolean,
+    listener: ReportListener,
+    isPreview = false,
+    owner?: string,
+  ): Subscription {
+    const target = { listener, decode, isPreview, owner };
     const remove = this.#dispatch.add({ ...filter.route, target });
     this.#routes.clear();
     if (!isPreview) {
@@ -300,18 +306,19 @@ export class Reports {
       this.#settleWhenCaughtUp(this.#grantedAt);
     }
     const received = { topic, payload, retained, heardAt: this.#now() };
-    return this.open.receive(received, deferrable, (isKnown) =>
-      this.#deliver(topic, payload, retained, isLeftover, isKnown),
+    return this.open.receive(received, deferrable, (isKnown, owners) =>
+      this.#deliver(topic, payload, retained, isLeftover, isKnown, owners),
     );
   }
 
-  /** @param isKnown flows have it already */
+  /** @param isKnown flows have it already @param owners all but these have it */
   #deliver(
     topic: string,
     payload: Buffer,
     retained: boolean,
     isLeftover?: (topic: string) => boolean,
     isKnown = false,
+    owners?: ReadonlySet<string>,
   ): Outcome {
     const known = this.#routes.get(topic) ?? this.#findRoute(topic);
     if (known === undefined || known.receivers.length === 0) {
@@ -331,7 +338,8 @@ export class Reports {
     if (mayBeCopy && this.#copies.isCopy(topic, payload, copies, retained, isCertain, this.#hasCaughtUp)) {
       return 'copy';
     }
-    this.#receivers.call(receivers, known, payload, retained);
+    const without = owners && receivers.filter(({ owner }) => owner !== undefined && owners.has(owner));
+    this.#receivers.call(without ?? receivers, known, payload, retained);
     return 'delivered';
   }
 
