@@ -180,7 +180,9 @@ export class OpenReports {
     const comesAgain = outcome === 'delivered' && (deferrable.mustWait || deferrable.isLost);
     // Sent again without the first of its kind it would pass for a report of its own.
     const isSecond = outcome === 'copy' || outcome === 'repeat';
-    return message.open > 0 || message.isStored || comesAgain || isSecond
+    // The other nodes have it, and must not have it again where the acknowledgement is lost.
+    const isKnown = owners !== undefined;
+    return message.open > 0 || message.isStored || comesAgain || isSecond || isKnown
       ? this.#keep(message, deferrable)
       : outcome;
   }

@@ -621,9 +621,14 @@ describe('the way of reports', () => {
         start({ keptSessions: ['mt-left-open'] });
         const plain = add();
         reports.connected('broker', true);
-        assert.deepEqual([come(1, true), come(1, true), plain.got], ['delivered', 'delivered', []]);
-        assert.equal(reports.open.isUnused, true);
-        assert.deepEqual([come(1, true), plain.got], ['delivered', [1]]);
+        assert.deepEqual([come(1, true), come(1, true), plain.got], ['kept', 'kept', []]);
+        assert.deepEqual(acknowledged, ['1', '1']);
+        reports.connected('broker', true);
+        assert.deepEqual(
+          [come(1, true), come(1, true), plain.got],
+          ['kept', 'kept', []],
+          'lost with the connection',
+        );
       });
 
       it('goes to a node that was confirmed for, and does not confirm any more', () => {
