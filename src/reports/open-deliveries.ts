@@ -160,15 +160,6 @@ export class OpenDeliveries {
     }
   }
 
-  /** The nodes at which each message is open. */
-  owners(): Map<OpenMessage, Set<string>> {
-    const owners = new Map<OpenMessage, Set<string>>();
-    for (const { source, confirmer } of this.#all()) {
-      owners.set(source, (owners.get(source) ?? new Set()).add(confirmer.owner));
-    }
-    return owners;
-  }
-
   /** Call it twice a second: sends what is due. */
   look(): void {
     this.#resends.look(this.#all());

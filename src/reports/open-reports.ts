@@ -5,7 +5,6 @@ import { BrokerWindow } from './broker-window.ts';
 import { ConfirmedMessages } from './confirmed-messages.ts';
 import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
 import { KeptMessages, MAX_BYTES, MAX_MESSAGES } from './kept-messages.ts';
-import { LeftOpen } from './left-open.ts';
 import { Legacies } from './legacies.ts';
 import type { Message } from './message.ts';
 import { OpenDeliveries } from './open-deliveries.ts';
@@ -21,7 +20,6 @@ const PREFIX_BYTES = 4;
 
 /** For as long as they are expected. */
 const CONFIRMED = new Legacies<ConfirmedMessages>();
-const OPEN = new Legacies<LeftOpen>();
 
 /** Most confirm at one service. */
 let latest: { prefix: string; opened: OpenReports } | undefined;
@@ -58,8 +56,6 @@ export class OpenReports {
   /** Open ones of a connection that was lost. */
   readonly #expected = new ExpectedMessages<OpenMessage>();
   #confirmed = new ConfirmedMessages();
-  /** Of the service before, which a deploy has ended. */
-  #left = new LeftOpen();
   readonly #events = {
     written: (message: OpenMessage, order: number) => this.#written(message, order),
     settled: (order: number) => this.#confirmed.settled(order),
@@ -109,11 +105,9 @@ export class OpenReports {
 
   /** Nobody confirms anything, and nothing that was confirmed comes again. */
   get isUnused(): boolean {
-    if (this.#deliveries.hasConfirmers || this.#messages.size > 0) {
-      return false;
-    }
-    const now = this.#now();
-    return this.#confirmed.isEmpty(now) && this.#left.isEmpty(now);
+    return (
+      !this.#deliveries.hasConfirmers && this.#messages.size === 0 && this.#confirmed.isEmpty(this.#now())
+    );
   }
 
   /** What came and is not confirmed by all nodes. */
@@ -147,14 +141,10 @@ export class OpenReports {
 
   /**
    * Takes a message of QoS 1.
-   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already, all but `owners`, if there are any
+   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already
    * @returns what has become of it; but for `kept` it may be acknowledged at once
    */
-  receive(
-    received: Message,
-    deferrable: Deferrable,
-    deliver: (isKnown: boolean, owners?: ReadonlySet<string>) => Outcome,
-  ): Outcome {
+  receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => Outcome): Outcome {
     const now = this.#now();
     this.#window.received(now);
     // What comes ends it, and begins none.
@@ -166,13 +156,12 @@ export class OpenReports {
       deliver(true);
       return this.#keep(known, deferrable);
     }
-    const owners = deferrable.isResent ? this.#left.take(received, now) : undefined;
     const message = new OpenMessage(received, this.#broker, this.#events);
     let outcome: Outcome;
     this.#current = message;
     this.#currentAt = now;
     try {
-      outcome = deliver(false, owners);
+      outcome = deliver(false);
     } finally {
       this.#current = undefined;
     }
@@ -180,9 +169,7 @@ export class OpenReports {
     const comesAgain = outcome === 'delivered' && (deferrable.mustWait || deferrable.isLost);
     // Sent again without the first of its kind it would pass for a report of its own.
     const isSecond = outcome === 'copy' || outcome === 'repeat';
-    // The other nodes have it, and must not have it again where the acknowledgement is lost.
-    const isKnown = owners !== undefined;
-    return message.open > 0 || message.isStored || comesAgain || isSecond || isKnown
+    return message.open > 0 || message.isStored || comesAgain || isSecond
       ? this.#keep(message, deferrable)
       : outcome;
   }
@@ -272,10 +259,6 @@ export class OpenReports {
     this.#expected.clear();
     // Those of a service that a deploy has ended: later there are none any more.
     this.#confirmed = CONFIRMED.take(this.keptSessions) ?? this.#confirmed;
-    if (isPresent) {
-      this.#left = OPEN.take(this.keptSessions) ?? this.#left;
-      this.#left.connected(now);
-    }
     for (const message of this.#messages) {
       if (message.deferral) {
         message.deferral = undefined;
@@ -297,15 +280,13 @@ export class OpenReports {
     latest = undefined;
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#deliveries.close();
     this.#expected.clear();
     if (this.keptSessions.length > 0) {
       this.#leaveConfirmed();
-      this.#leaveOpen();
     }
-    this.#deliveries.close();
     this.#messages.clear();
     this.#confirmed = new ConfirmedMessages();
-    this.#left = new LeftOpen();
   }
 
   /** What flows have stored, but the broker was not told of, as something before it is open. */
@@ -325,19 +306,6 @@ export class OpenReports {
     }
     if (!this.#confirmed.isEmpty(now)) {
       CONFIRMED.leave(this.keptSessions, this.#confirmed);
-    }
-  }
-
-  /** Nodes that do not confirm have had it, and it is not interrupted: what was is kept in another place. */
-  #leaveOpen(): void {
-    const now = this.#now();
-    // What the service before has left and the broker has not sent again yet goes on.
-    const left = this.#left.isEmpty(now) ? new LeftOpen() : this.#left;
-    for (const [{ received }, owners] of this.#deliveries.owners()) {
-      left.add(received, owners);
-    }
-    if (!left.isEmpty(now)) {
-      OPEN.leave(this.keptSessions, left);
     }
   }
 

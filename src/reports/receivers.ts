@@ -38,8 +38,6 @@ export interface Receiver {
   decode: boolean;
   /** It only shows reports to people. */
   isPreview: boolean;
-  /** The node, by the name by which it is recognised after a deploy. */
-  owner?: string | undefined;
 }
 
 /**

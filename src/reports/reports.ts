@@ -120,14 +120,8 @@ export class Reports {
   }
 
   /** @param isPreview true: receive what others subscribe to, without asking the broker for anything */
-  add(
-    filter: CompiledCriteria,
-    decode: boolean,
-    listener: ReportListener,
-    isPreview = false,
-    owner?: string,
-  ): Subscription {
-    const target = { listener, decode, isPreview, owner };
+  add(filter: CompiledCriteria, decode: boolean, listener: ReportListener, isPreview = false): Subscription {
+    const target = { listener, decode, isPreview };
     const remove = this.#dispatch.add({ ...filter.route, target });
     this.#routes.clear();
     if (!isPreview) {
@@ -306,19 +300,18 @@ export class Reports {
       this.#settleWhenCaughtUp(this.#grantedAt);
     }
     const received = { topic, payload, retained, heardAt: this.#now() };
-    return this.open.receive(received, deferrable, (isKnown, owners) =>
-      this.#deliver(topic, payload, retained, isLeftover, isKnown, owners),
+    return this.open.receive(received, deferrable, (isKnown) =>
+      this.#deliver(topic, payload, retained, isLeftover, isKnown),
     );
   }
 
-  /** @param isKnown flows have it already @param owners all but these have it */
+  /** @param isKnown flows have it already */
   #deliver(
     topic: string,
     payload: Buffer,
     retained: boolean,
     isLeftover?: (topic: string) => boolean,
     isKnown = false,
-    owners?: ReadonlySet<string>,
   ): Outcome {
     const known = this.#routes.get(topic) ?? this.#findRoute(topic);
     if (known === undefined || known.receivers.length === 0) {
@@ -338,8 +331,7 @@ export class Reports {
     if (mayBeCopy && this.#copies.isCopy(topic, payload, copies, retained, isCertain, this.#hasCaughtUp)) {
       return 'copy';
     }
-    const without = owners && receivers.filter(({ owner }) => owner !== undefined && owners.has(owner));
-    this.#receivers.call(without ?? receivers, known, payload, retained);
+    this.#receivers.call(receivers, known, payload, retained);
     return 'delivered';
   }
 

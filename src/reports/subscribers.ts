@@ -254,7 +254,7 @@ export class Subscribers {
     // Criteria that nothing meets are no reason to subscribe; their node still shows the connection.
     const detach = this.#broker.attach();
     if (criteria) {
-      subscription = this.#reports.add(criteria, filter.decode, listener, isPreview, owner);
+      subscription = this.#reports.add(criteria, filter.decode, listener, isPreview);
       this.#broker.updateFilters();
       subscription.replay(known);
     }

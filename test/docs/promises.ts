@@ -1073,12 +1073,6 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/kept-session':
           'brings what is open again, and nothing that was acknowledged, when a deploy gives its nodes to a copy … it, …',
       },
-    'What is open then comes again to the nodes that have not confirmed it, and to no other.': {
-      'reports/reports': [
-        'goes again to the nodes only that have not confirmed it, as often as it was open',
-        'goes to nobody, and is acknowledged, where its node is no more',
-      ],
-    },
     'What is open at a node that a deploy leaves *invalid* waits for one in which it works or is removed.': {
       'mqtt/confirm-deploys': [
         'wait for a node that cannot work, until it can',

@@ -5,7 +5,9 @@ export interface Published {
   number: number;
   gateway: string;
   kind: Kind;
-  /** Confirming nodes that have asked for it since it was published, and have not acknowledged it. */
+  /** Confirming nodes that have asked for it since it was published. */
+  wantedBy: Set<NodeName>;
+  /** Those of them that have not acknowledged it. */
   owed: Set<NodeName>;
   /** Others that have asked for it since, and have not had it. */
   awaitedBy: Set<NodeName>;
@@ -23,8 +25,6 @@ export interface Published {
   mayArrive: boolean;
   /** All had acknowledged it before the service was started anew. */
   isDone: boolean;
-  /** Nodes that had nothing open of it, when the service was started anew while others had. */
-  doneBy: Set<NodeName>;
 }
 
 /** Of one service that is started anew now and then. */
@@ -44,6 +44,7 @@ export class ConfirmedLedger {
     const confirming = wanting.filter((name) => this.wishes.get(name)?.isConfirming);
     this.published[number] = {
       ...{ number, ...place },
+      wantedBy: new Set(confirming),
       owed: new Set(confirming),
       awaitedBy: new Set(wanting.filter((name) => !confirming.includes(name))),
       given: new Set(),
@@ -56,7 +57,6 @@ export class ConfirmedLedger {
         mayArrive: true,
         isDone: false,
       },
-      doneBy: new Set(),
     };
   }
 
@@ -69,6 +69,7 @@ export class ConfirmedLedger {
         one.awaitedBy.delete(name);
       }
       if (!isWanted || !wish.isConfirming) {
+        one.wantedBy.delete(name);
         one.owed.delete(name);
         const delivery = one.open.get(name);
         one.open.delete(name);
@@ -97,8 +98,6 @@ export class ConfirmedLedger {
       fault('that did not want it');
     } else if (one.isDone) {
       fault('again, though all had acknowledged it before the service was started anew');
-    } else if (one.doneBy.has(name)) {
-      fault('again, though it was open at others only when the service was started anew');
     } else if (wish.isConfirming !== (delivery !== undefined)) {
       fault(`with the delivery ${delivery}`);
     } else if (isRedelivered && !this.#isOpen(one, name, delivery)) {
@@ -137,8 +136,8 @@ export class ConfirmedLedger {
   restart(): void {
     for (const one of this.published) {
       one.isDone ||= one.wasOpened && one.open.size === 0 && one.owed.size === 0 && one.givenUp.size === 0;
-      if (one.wasOpened && one.open.size > 0) {
-        one.doneBy = new Set([...one.given].filter((name) => !one.open.has(name) && !one.givenUp.has(name)));
+      if (one.owed.size > 0) {
+        one.owed = new Set(one.wantedBy);
       }
       one.given.clear();
       one.open.clear();

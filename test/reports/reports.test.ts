@@ -400,7 +400,7 @@ describe('the way of reports', () => {
         },
         error() {},
       };
-      reports.add(criteriaOf(filter), true, listener, false, confirmer.owner);
+      reports.add(criteriaOf(filter), true, listener);
       return ids;
     };
     const come = (seq: number, isResent = false, topic = topicOf(G, D)) =>
@@ -555,92 +555,6 @@ describe('the way of reports', () => {
       const ids = begin();
       reports.connected('broker', true);
       assert.deepEqual([come(1, true), [...ids.keys()]], ['kept', [1]]);
-    });
-
-    describe('and open when a deploy ends its service', () => {
-      const begin = () => {
-        start({ keptSessions: ['mt-left-open'] });
-        const got: unknown[] = [];
-        const listener = { report: ({ seq }: { seq?: number }) => void got.push(seq), error() {} };
-        reports.add(criteriaOf({}), true, listener, false, 'plain');
-        const { got: people } = add({}, true);
-        return { ids: confirming(), got, people };
-      };
-      const restart = (isPresent = true) => {
-        reports.handOver();
-        const next = begin();
-        reports.connected('broker', isPresent);
-        reports.filters();
-        reports.settled();
-        return next;
-      };
-      beforeEach(() => {
-        begin();
-        settle();
-        come(1);
-        come(1);
-      });
-
-      it('goes again to the nodes only that have not confirmed it, as often as it was open', () => {
-        const { ids, got, people } = restart();
-        assert.equal(come(1, true), 'kept');
-        assert.deepEqual([[...ids.keys()], got, people], [[1], [], []]);
-        come(2);
-        assert.deepEqual(got, [2]);
-        come(1, true);
-        come(1, true);
-        assert.deepEqual(got, [2, 1], 'a third one is another one');
-      });
-
-      it('is known over several deploys, where the broker has not sent it yet', () => {
-        const { got } = restart();
-        come(1, true);
-        now += 9 * 60_000;
-        const next = restart();
-        now += 9 * 60_000;
-        come(1, true);
-        come(1, true);
-        come(1, true);
-        assert.deepEqual([got, next.got, [...next.ids.keys()]], [[], [1], [1]]);
-      });
-
-      it('is another one that is not marked as sent again, or after ten minutes, or where the session was lost', () => {
-        const first = restart();
-        come(1);
-        assert.deepEqual(first.got, [1]);
-        now += 10 * 60_000;
-        come(1, true);
-        assert.deepEqual(first.got, [1, 1]);
-        const { got } = restart(false);
-        come(1, true);
-        assert.deepEqual(got, [1]);
-      });
-
-      it('goes to nobody, and is acknowledged, where its node is no more', () => {
-        reports.handOver();
-        start({ keptSessions: ['mt-left-open'] });
-        const plain = add();
-        reports.connected('broker', true);
-        assert.deepEqual([come(1, true), come(1, true), plain.got], ['kept', 'kept', []]);
-        assert.deepEqual(acknowledged, ['1', '1']);
-        reports.connected('broker', true);
-        assert.deepEqual(
-          [come(1, true), come(1, true), plain.got],
-          ['kept', 'kept', []],
-          'lost with the connection',
-        );
-      });
-
-      it('goes to a node that was confirmed for, and does not confirm any more', () => {
-        reports.handOver();
-        start({ keptSessions: ['mt-left-open'] });
-        const got: unknown[] = [];
-        const listener = { report: ({ seq }: { seq?: number }) => void got.push(seq), error() {} };
-        reports.add(criteriaOf({}), true, listener, false, confirmer.owner);
-        reports.connected('broker', true);
-        come(1, true);
-        assert.deepEqual(got, [1]);
-      });
     });
 
     it('is known to the service that follows for the same session, with the copies that are still to come', () => {
