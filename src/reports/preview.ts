@@ -10,8 +10,8 @@ const MAX_LINES = 1_000;
 const MAX_BYTES = 4 * 1_048_576;
 const SHOWN_LINES = 20;
 /**
- * Of what was received before, looked through in one turn when somebody looks with a new filter. A report is a hundredth of
- * the first in size; of many large ones only some are looked at, which come again with the next report of their kind.
+ * Of what was received before, which is looked through in one turn when somebody looks with a new filter. Usual reports
+ * have some hundred bytes; of very large ones the next that comes is the first that is shown.
  */
 const MAX_KNOWN_PAYLOAD_BYTES = 64 * 1024;
 const MAX_KNOWN_BYTES = 2 * 1_048_576;
