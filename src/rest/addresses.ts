@@ -39,12 +39,15 @@ const ADDRESS = /^\s*(?:https?:|[a-z][a-z0-9+.-]*:[\\/])/i;
 const MAX_PATH_LENGTH = 4000;
 
 /**
- * Reads the path of a free request: relative to the base URL, with or without a leading slash; a query may follow
- * a `?`. What is percent-encoded stays so; spaces and letters beyond ASCII become percent-encoded.
- * @throws INVALID_INPUT field `path`: empty, an address of its own, `//host`, a backslash, `#`, a control character, a `%` without two
- *   hex digits, or what `leadsAway`
+ * Reads the path of a free request: relative to the base URL, with or without a leading slash, or with the base URL
+ * itself in front, as services name the next page; a query may follow a `?`. What is percent-encoded stays so; spaces
+ * and letters beyond ASCII become percent-encoded. Plain segments `.` and `..` are resolved here, since whoever is on
+ * the way would do so.
+ * @param base without it no address is its own
+ * @throws INVALID_INPUT field `path`: empty, an address elsewhere, `//host`, a backslash, `#`, a control character, a `%`
+ *   without two hex digits, a `..` that leads out of the base URL, or what `leadsAway`
  */
-export function readPath(value: unknown): string {
+export function readPath(value: unknown, base?: BaseAddress): string {
   if (value === undefined || value === null || value === '') {
     throw invalidInput('path', value, 'missing');
   }
@@ -54,13 +57,41 @@ export function readPath(value: unknown): string {
   if (value.length > MAX_PATH_LENGTH) {
     throw invalidInput('path', value, 'tooLong', { limit: MAX_PATH_LENGTH });
   }
-  const path = value.startsWith('/') ? value : `/${value}`;
-  const place = path.split('?', 1)[0] as string;
-  const isMalformed = ADDRESS.test(value) || /[\\#]/.test(path) || MALFORMED_PERCENT.test(path);
-  if (isMalformed || hasControlCharacter(decodeOnce(path)) || leadsAway(place)) {
+  const given = base ? withoutBase(value, base) : value;
+  const path = resolveDots(given.startsWith('/') ? given : `/${given}`);
+  const place = path?.split('?', 1)[0];
+  if (path === undefined || place === undefined || ADDRESS.test(given) || isMalformed(path) || leadsAway(place)) {
     throw invalidInput('path', value, 'badPath');
   }
   return encodePath(value, path);
+}
+
+function isMalformed(path: string): boolean {
+  return /[\\#]/.test(path) || MALFORMED_PERCENT.test(path) || hasControlCharacter(decodeOnce(path));
+}
+
+/** What follows the base URL, where a text begins with that; else the text as it is. */
+function withoutBase(text: string, { origin, prefix }: BaseAddress): string {
+  const own = `${origin}${prefix}`;
+  const rest = text.slice(own.length);
+  return text.startsWith(own) && /^(?:[/?]|$)/.test(rest) ? rest : text;
+}
+
+/** Without plain segments `.` and `..`, as RFC 3986 resolves them; undefined where they lead out of the path's beginning. */
+function resolveDots(path: string): string | undefined {
+  const [place = '', ...query] = path.split('?');
+  const segments: string[] = [];
+  const given = place.split('/').slice(1);
+  for (const [index, segment] of given.entries()) {
+    const isDots = segment === '.' || segment === '..';
+    if (segment === '..' && segments.pop() === undefined) {
+      return undefined;
+    }
+    if (!isDots || index === given.length - 1) {
+      segments.push(isDots ? '' : segment);
+    }
+  }
+  return [`/${segments.join('/')}`, ...query].join('?');
 }
 
 /**

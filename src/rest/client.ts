@@ -132,6 +132,11 @@ export class RestClient {
     });
   }
 
+  /** Where all calls but the login go. @throws NOT_CONFIGURED, or INVALID_INPUT with the setting's name */
+  get baseAddress(): BaseAddress {
+    return this.#address('baseUrl');
+  }
+
   /** A response that is not what the interface says; `body` is shown shortened and without secrets. */
   badResponse(
     reason: string,

@@ -92,6 +92,12 @@ describe('paths of free requests', () => {
     ['?a=%1f', 'badPath'],
     ['?a=\u007f', 'badPath'],
     ['//x', 'badPath'],
+    ['..', 'badPath'],
+    ['/../a', 'badPath'],
+    ['a/../../b', 'badPath'],
+    ['a/./../..', 'badPath'],
+    ['.//x', 'badPath'],
+    ['a/..//x', 'badPath'],
     ['\ud800', 'badPath'],
   ] as const) {
     it(`may not be ${JSON.stringify(value)?.slice(0, 30)}: ${reason}`, () => {
@@ -112,6 +118,12 @@ describe('paths of free requests', () => {
     ['devices:batch', '/devices:batch'],
     ['?a=b', '/?a=b'],
     ['?a=../..', '/?a=../..'],
+    ['a/../b', '/b'],
+    ['/a/b/../../c/', '/c/'],
+    ['a/..', '/'],
+    ['a/b/..?c=../d?e', '/a/?c=../d?e'],
+    ['./a/./b/.', '/a/b/'],
+    ['a//../b', '/a/b'],
     ['/%41%FF', '/%41%FF'],
     ['/a b?c d', '/a%20b?c%20d'],
     ['/ü', '/%C3%BC'],
@@ -121,6 +133,37 @@ describe('paths of free requests', () => {
   ] as const) {
     it(`may be ${value.slice(0, 30)}`, () => assert.equal(readPath(value), path));
   }
+
+  describe('with the base URL in front', () => {
+    const base = readBaseAddress('baseUrl', 'https://host:8443/api/');
+    for (const [value, path] of [
+      ['https://host:8443/api/devices?NextToken=a', '/devices?NextToken=a'],
+      ['https://host:8443/api', '/'],
+      ['https://host:8443/api?a=b', '/?a=b'],
+      ['https://host:8443/api/a/../b', '/b'],
+      ['/api/a', '/api/a'],
+    ] as const) {
+      it(`may be ${value}`, () => assert.equal(readPath(value, base), path));
+    }
+
+    for (const value of [
+      'https://host:8443/apis',
+      'https://host:8443/other',
+      'https://host:8443/api/../other',
+      'https://host:8443/api//other',
+      'https://host:8443/api\\..',
+      'https://host/api/a',
+      'http://host:8443/api/a',
+      'https://host:8443@other/api/a',
+    ]) {
+      it(`may not be ${value}`, () => {
+        assert.deepEqual(
+          refusal(() => readPath(value, base)),
+          ['badPath', { field: 'path', value }],
+        );
+      });
+    }
+  });
 
   it('say how long they may be', () => {
     assert.throws(() => readPath('x'.repeat(4001)), { message: /longer than 4000 characters/ });

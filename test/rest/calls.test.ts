@@ -284,14 +284,14 @@ describe('REST calls of flows', () => {
       '..',
       '../x',
       '/..',
-      '/a/../b',
-      '/a/..',
+      '/a/../../b',
+      'a/../..',
       '/%2e%2e/x',
       '/.%2E/x',
       '/%252e%252e/x',
       '/a%2f..%2fb',
       '/a/..%5cb',
-      '/./x',
+      '/.//x',
       '/a\nb',
       '/a%0d%0ab',
       '/a\0',
@@ -310,6 +310,14 @@ describe('REST calls of flows', () => {
         assert.equal(server.calls.length, 0);
       });
     }
+
+    it('takes a full address below the base URL, as a service names the next page', async () => {
+      await request(client, { method: 'GET', path: `${server.url}/base/x?NextToken=a%3D` });
+      assert.deepEqual(
+        server.calls.map(({ url }) => url),
+        ['/base/x?NextToken=a%3D'],
+      );
+    });
 
     it('sends every method, in any case, and a body with all but GET', async () => {
       for (const method of ['get', 'POST', 'Put', 'PATCH', 'DELETE']) {
