@@ -52,6 +52,19 @@ export class Duplicates {
 /** What is long is remembered by a digest, so that nobody outside decides how much memory it takes. */
 function keyOf(report: Report): string {
   const { device, kind, topicKind, name, identifier, parent, value, seq, time } = report;
-  const key = JSON.stringify([device, topicKind ?? kind, name ?? identifier, parent, value, seq ?? time]);
+  const place = [device, topicKind ?? kind, name ?? identifier, parent];
+  const key = JSON.stringify([...place, withSortedKeys(value), seq ?? time]);
   return key.length <= MAX_KEY_LENGTH ? key : createHash('sha1').update(key).digest('base64');
+}
+
+/** Two gateways, or a gateway and the catalogue, may name the fields of a structure in another order. */
+function withSortedKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (Array.isArray(value)) {
+    return value.map(withSortedKeys);
+  }
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, field]) => [name, withSortedKeys(field)]));
 }

@@ -102,6 +102,16 @@ describe('recognition of duplicate reports', () => {
     }
   });
 
+  it('knows a structure again whose fields come in another order', () => {
+    const duplicates = new Duplicates(1_000_000_000);
+    const value = { packets: 4, levels: [{ low: 1, high: 2 }], burst: 5 };
+    assert.equal(duplicates.seen({ ...base, value }), false);
+    const other = { burst: 5, levels: [{ high: 2, low: 1 }], packets: 4 };
+    assert.equal(duplicates.seen({ ...base, value: other }), true);
+    assert.equal(duplicates.seen({ ...base, value: { ...other, burst: 4 } }), false);
+    assert.equal(duplicates.seen({ ...base, value: { ...other, levels: [{ high: 1, low: 2 }] } }), false);
+  });
+
   itAtScale('tells long reports apart, and recognises them, in little memory', () => {
     const duplicates = new Duplicates(1_000_000_000);
     const long = (seq: number): Report => ({ ...base, seq, value: `${seq}${'x'.repeat(100_000)}` });
