@@ -44,8 +44,8 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
         if (test === true) {
           send(msg);
         } else if (readAction(config, msg) === 'again') {
+          // What passes on is stored.
           sendAgain(session, delivery, config.retryAfter);
-          send(msg);
         } else if (isObject(report) && !isAcknowledged({ kind, ack })) {
           // Most reports: no device waits for anything.
           confirm(session, delivery);
