@@ -85,17 +85,20 @@ export class ConfirmedMessages {
     this.#fresh.dropTo(order);
   }
 
-  /** @returns whether it is one of these that has come again now: it counts as a new one then */
-  take(key: string, now: number): boolean {
+  /**
+   * Whether it is one of these that has come again now: it counts as a new one then.
+   * @returns by which connection it came before; undefined: it is none of these
+   */
+  take(key: string, now: number): 'present' | 'lost' | undefined {
     this.#recogniseFresh();
     for (const confirmed of this.#byKey.of(key)) {
       const isExpected = confirmed.expectedUntil > now;
       this.#forget(confirmed);
       if (isExpected) {
-        return true;
+        return confirmed.lostAt === undefined ? 'present' : 'lost';
       }
     }
-    return false;
+    return undefined;
   }
 
   /** All with this key. */

@@ -38,6 +38,8 @@ interface Awaited {
   isCertain: boolean;
   /** Flows had it already when it came. */
   isRecognised: boolean;
+  /** By which connection it came, of all that there were. */
+  connection: number;
 }
 
 /**
@@ -49,6 +51,7 @@ export class Copies {
   readonly #now: () => number;
   /** By topic, the oldest first. */
   readonly #awaited = new Map<string, Awaited>();
+  #connection = 0;
   #behaviour: 'unknown' | 'once' | 'each' = 'unknown';
   #contradictions = 0;
   /** The message before, where a leftover subscription may bring each one twice. */
@@ -108,6 +111,7 @@ export class Copies {
       expected,
       isCertain,
       isRecognised: false,
+      connection: this.#connection,
     });
     return false;
   }
@@ -115,13 +119,17 @@ export class Copies {
   /**
    * Flows have this one already, and the broker has sent it again: others of it may never have come.
    * @param expected how many subscriptions match the topic
+   * @param by which connection it came before. What is sent again over the same one has awaited its copies since it came
+   *   first. What comes from a lost one comes in the order of then: the last is the one whose copies may not have come
    */
-  recognised(topic: string, payload: Buffer, expected: number): void {
+  recognised(topic: string, payload: Buffer, expected: number, by: 'present' | 'lost'): void {
     this.#previous = { topic, payload };
     const first = this.#awaited.get(topic);
-    // One that was new here has come behind it; of those that are sent again the last is the one whose copies may not have come.
-    const isOlder = first ? !first.isRecognised : this.#awaited.size >= MAX_AWAITED;
-    if (expected > 1 && !isOlder) {
+    // One that was new to flows when the lost connection brought it has come behind it.
+    const isOlder = first
+      ? !first.isRecognised && first.connection !== this.#connection
+      : this.#awaited.size >= MAX_AWAITED;
+    if (expected > 1 && by === 'lost' && !isOlder) {
       const digest = digestOf(payload);
       this.#awaited.set(topic, {
         topic,
@@ -131,6 +139,7 @@ export class Copies {
         expected,
         isCertain: false,
         isRecognised: true,
+        connection: this.#connection,
       });
     }
   }
@@ -175,6 +184,7 @@ export class Copies {
    * @param isPresent the broker has kept the session: what it had not sent yet comes
    */
   connected(isSameBroker: boolean, isPresent: boolean): void {
+    this.#connection++;
     if (isPresent) {
       for (const awaited of this.#awaited.values()) {
         // A copy with QoS 0 was lost with the connection.

@@ -45,6 +45,9 @@ interface Options {
   maxBytes?: number;
 }
 
+/** Whether nodes have a message already, and by which connection it came before. */
+export type Known = 'new' | 'present' | 'lost';
+
 export class OpenReports {
   /** See `Options`. */
   readonly keptSessions: readonly string[];
@@ -141,10 +144,10 @@ export class OpenReports {
 
   /**
    * Takes a message of QoS 1.
-   * @param deliver gives it to nodes, which may `open` it; `isKnown`: they have it already
+   * @param deliver gives it to nodes, which may `open` it
    * @returns what has become of it; but for `kept` it may be acknowledged at once
    */
-  receive(received: Message, deferrable: Deferrable, deliver: (isKnown: boolean) => Outcome): Outcome {
+  receive(received: Message, deferrable: Deferrable, deliver: (known: Known) => Outcome): Outcome {
     const now = this.#now();
     this.#window.received(now);
     // What comes ends it, and begins none.
@@ -153,15 +156,15 @@ export class OpenReports {
     }
     const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
     if (known) {
-      deliver(true);
-      return this.#keep(known, deferrable);
+      deliver(known.by);
+      return this.#keep(known.message, deferrable);
     }
     const message = new OpenMessage(received, this.#broker, this.#events);
     let outcome: Outcome;
     this.#current = message;
     this.#currentAt = now;
     try {
-      outcome = deliver(false);
+      outcome = deliver('new');
     } finally {
       this.#current = undefined;
     }
@@ -358,7 +361,9 @@ export class OpenReports {
   }
 
   /** One that may have come before; only what is marked is looked for: a sender may report the same again. */
-  #takeExpected(received: Message): OpenMessage | undefined {
+  #takeExpected(
+    received: Message,
+  ): { message: OpenMessage; by: 'present' | 'lost' } | undefined {
     const now = this.#now();
     if (this.#expected.isEmpty && this.#confirmed.isEmpty(now)) {
       return undefined;
@@ -369,9 +374,10 @@ export class OpenReports {
     if (message) {
       message.expectedUntil = 0;
       message.broker = this.#broker;
-      return message;
+      return { message, by: 'lost' };
     }
-    return this.#confirmed.take(key, now) ? new OpenMessage(received, this.#broker, this.#events) : undefined;
+    const by = this.#confirmed.take(key, now);
+    return by && { message: new OpenMessage(received, this.#broker, this.#events), by };
   }
 
   /** What is confirmed while it cannot be acknowledged is done, but known again. */

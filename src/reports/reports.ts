@@ -14,7 +14,7 @@ import { Copies } from './copies.ts';
 import { Dispatch } from './dispatch.ts';
 import { Legacies } from './legacies.ts';
 import { type Message, type NameOf, readTopic } from './message.ts';
-import { OpenReports } from './open-reports.ts';
+import { type Known, OpenReports } from './open-reports.ts';
 import { type Receiver, Receivers, type ReportListener, takersOf } from './receivers.ts';
 import type { CompiledCriteria } from './report-filter.ts';
 import { RequestedFilters } from './requested-filters.ts';
@@ -300,29 +300,28 @@ export class Reports {
       this.#settleWhenCaughtUp(this.#grantedAt);
     }
     const received = { topic, payload, retained, heardAt: this.#now() };
-    return this.open.receive(received, deferrable, (isKnown) =>
-      this.#deliver(topic, payload, retained, isLeftover, isKnown),
+    return this.open.receive(received, deferrable, (known) =>
+      this.#deliver(topic, payload, retained, isLeftover, known),
     );
   }
 
-  /** @param isKnown flows have it already */
   #deliver(
     topic: string,
     payload: Buffer,
     retained: boolean,
     isLeftover?: (topic: string) => boolean,
-    isKnown = false,
+    known: Known = 'new',
   ): Outcome {
-    const known = this.#routes.get(topic) ?? this.#findRoute(topic);
-    if (known === undefined || known.receivers.length === 0) {
+    const route = this.#routes.get(topic) ?? this.#findRoute(topic);
+    if (route === undefined || route.receivers.length === 0) {
       return 'unwanted';
     }
-    const { receivers, copies } = known;
-    if (isKnown) {
-      this.#copies.recognised(topic, payload, copies);
+    const { receivers, copies } = route;
+    if (known !== 'new') {
+      this.#copies.recognised(topic, payload, copies, known);
       return 'delivered';
     }
-    const isCertain = known.isCertain && this.#requested.isSettled;
+    const isCertain = route.isCertain && this.#requested.isSettled;
     const isSame = isLeftover !== undefined && !retained && this.#copies.isRepeat(topic, payload);
     if (isSame && (copies < 2 || !this.#copies.isAwaited(topic)) && isLeftover(topic)) {
       return 'repeat';
@@ -331,7 +330,7 @@ export class Reports {
     if (mayBeCopy && this.#copies.isCopy(topic, payload, copies, retained, isCertain, this.#hasCaughtUp)) {
       return 'copy';
     }
-    this.#receivers.call(receivers, known, payload, retained);
+    this.#receivers.call(receivers, route, payload, retained);
     return 'delivered';
   }
 

@@ -231,6 +231,40 @@ describe('reports that come for each of two subscriptions', () => {
     ]);
   });
 
+  it('are given once, when the service is started anew between the two and the broker then sends older ones again', async () => {
+    const { broker } = bench;
+    // Two reports twice, and one of the third.
+    broker.options.maxInFlight = 5;
+    const before = await listen();
+    for (const n of [0, 1, 2]) {
+      publish(n);
+    }
+    await before.both(2);
+    before.confirm(2);
+    await before.session.close();
+    const { session, flows, both } = await listen();
+    await both(1);
+    // It hears of the third alone, and sends the others again before it sends the other copy of that.
+    const kept = broker.sessions.get(clientId);
+    broker.options.maxInFlight = 4;
+    let heard = 0;
+    broker.options.intercept = ({ cmd }) => cmd === 'puback' && ++heard < 5;
+    for (const { reports } of flows) {
+      for (const { delivery } of reports) {
+        assert.equal(session.confirm(String(delivery)), true);
+      }
+    }
+    await broker.until(() => kept?.unacknowledged.length === 4);
+    kept?.resend();
+    await broker.until(() => kept?.unacknowledged.length === 0);
+    publish(3);
+    await both(3);
+    assert.deepEqual(flows.map(numbers), [
+      [0, 1, 3],
+      [0, 1, 3],
+    ]);
+  });
+
   for (const [when, isOneBefore] of [
     ['a deploy takes away one of the nodes while they wait at the broker', false],
     ['the filter went in the deploy before the one that starts the service anew', true],

@@ -13,7 +13,7 @@ describe('confirmed messages', () => {
   const messageOf = (topic: string, content = '{}') => messageWith(topic, Buffer.from(content));
   /** Whether it is known when it comes again, which it is once. */
   const isKnown = (messages: ConfirmedMessages, topic: string, content = '{}') =>
-    messages.take(keyOf({ topic, payload: Buffer.from(content) }), NOW);
+    messages.take(keyOf({ topic, payload: Buffer.from(content) }), NOW) !== undefined;
   const LONG = 'x'.repeat(2_000);
 
   it('are known once when they come again, by topic and content, short and long', () => {
@@ -57,6 +57,18 @@ describe('confirmed messages', () => {
     }
   });
 
+  it('say whether the present connection brought them before, or one that was lost', () => {
+    const messages = new ConfirmedMessages();
+    const takeBoth = () => ['a', 'b'].map((topic) => messages.take(keyOfTopic(topic), NOW));
+    messages.add(messageOf('a'), 1);
+    messages.add(messageOf('b'), 2);
+    assert.deepEqual(takeBoth(), ['present', 'present']);
+    messages.add(messageOf('a'), 1);
+    messages.connected('broker', true, NOW);
+    messages.add(messageOf('b'), 1);
+    assert.deepEqual(takeBoth(), ['lost', 'present']);
+  });
+
   it('of a connection that was lost are settled by no acknowledgement of the next one', () => {
     const messages = new ConfirmedMessages();
     messages.add(messageOf('a'), 7);
@@ -78,7 +90,7 @@ describe('confirmed messages', () => {
       const messages = new ConfirmedMessages();
       messages.add(messageOf('a'), 1);
       messages.connected('broker', true, NOW);
-      assert.equal(messages.take(keyOfTopic('a'), NOW + ms), expected);
+      assert.equal(messages.take(keyOfTopic('a'), NOW + ms), expected ? 'lost' : undefined);
       assert.equal(messages.isEmpty(NOW + ms), true);
     }
   });
@@ -93,7 +105,7 @@ describe('confirmed messages', () => {
       messages.connected('other', false, NOW);
       messages.connected('other', true, NOW + LATER_MS);
       messages.connected('broker', true, NOW + AWAY_MS - 10);
-      assert.equal(messages.take(keyOfTopic('a'), NOW + ms), expected);
+      assert.equal(messages.take(keyOfTopic('a'), NOW + ms), expected ? 'lost' : undefined);
     }
   });
 

@@ -386,7 +386,7 @@ describe('copies of a report', () => {
     const recognised = (...ns: number[]) => {
       const copies = new Copies();
       for (const n of ns) {
-        copies.recognised(TOPIC, payload(n), 2);
+        copies.recognised(TOPIC, payload(n), 2, 'lost');
       }
       return copies;
     };
@@ -398,11 +398,33 @@ describe('copies of a report', () => {
     assert.deepEqual(copiesOf([2, 2], recognised(1)), [false, true], 'it teaches nothing');
     const copies = new Copies();
     isCopyIn(copies, 2);
-    copies.recognised(TOPIC, payload(1), 2);
+    copies.connected(true, true);
+    copies.recognised(TOPIC, payload(1), 2, 'lost');
     assert.equal(isCopyIn(copies, 2), true);
     const single = new Copies();
-    single.recognised(TOPIC, payload(1), 1);
+    single.recognised(TOPIC, payload(1), 1, 'lost');
     assert.equal(isCopyIn(single, 1), false);
+  });
+
+  it('are known of what flows had already behind one that comes to them again over the same connection', () => {
+    const copies = new Copies();
+    copies.connected(true, true);
+    copies.isCopy(TOPIC, payload(1), 3, false);
+    copies.recognised(TOPIC, payload(2), 2, 'lost');
+    assert.equal(isCopyIn(copies, 2), true);
+  });
+
+  it('are awaited of the same report when the connection that brought it brings older ones again', () => {
+    const copies = new Copies();
+    copies.recognised(TOPIC, payload(2), 2, 'lost');
+    copies.recognised(TOPIC, payload(1), 2, 'present');
+    assert.equal(isCopyIn(copies, 2), true);
+    isCopyIn(copies, 3);
+    copies.recognised(TOPIC, payload(1), 2, 'present');
+    assert.equal(isCopyIn(copies, 3), true);
+    assert.equal(isRepeatIn(copies, 4), false);
+    copies.recognised(TOPIC, payload(1), 2, 'present');
+    assert.equal(isRepeatIn(copies, 1), true, 'it was the one before');
   });
 
   it('are awaited of 1 000 topics that flows had already, too', () => {
@@ -414,7 +436,7 @@ describe('copies of a report', () => {
       for (let n = 0; n < count; n++) {
         isCopyIn(copies, n, `t${n}`);
       }
-      copies.recognised(TOPIC, payload(1), 2);
+      copies.recognised(TOPIC, payload(1), 2, 'lost');
       assert.equal(isCopyIn(copies, 1), expected);
     }
   });
