@@ -361,9 +361,7 @@ export class OpenReports {
   }
 
   /** One that may have come before; only what is marked is looked for: a sender may report the same again. */
-  #takeExpected(
-    received: Message,
-  ): { message: OpenMessage; by: 'present' | 'lost' } | undefined {
+  #takeExpected(received: Message): { message: OpenMessage; by: 'present' | 'lost' } | undefined {
     const now = this.#now();
     if (this.#expected.isEmpty && this.#confirmed.isEmpty(now)) {
       return undefined;

@@ -60,7 +60,13 @@ export function readPath(value: unknown, base?: BaseAddress): string {
   const given = base ? withoutBase(value, base) : value;
   const path = resolveDots(given.startsWith('/') ? given : `/${given}`);
   const place = path?.split('?', 1)[0];
-  if (path === undefined || place === undefined || ADDRESS.test(given) || isMalformed(path) || leadsAway(place)) {
+  if (
+    path === undefined ||
+    place === undefined ||
+    ADDRESS.test(given) ||
+    isMalformed(path) ||
+    leadsAway(place)
+  ) {
     throw invalidInput('path', value, 'badPath');
   }
   return encodePath(value, path);
