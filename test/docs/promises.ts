@@ -1090,9 +1090,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'come again to a node that asks for other labels, where their gateway has one of these',
         ],
       },
-    'After a restart of Node-RED the broker sends what was open.': {
-      'mqtt/confirm': 'come again from the broker to the next process',
-    },
+    'After a restart of Node-RED or of the service the broker sends what was open to every node that asks for it, also to one that has had it, and through *Repeats*.':
+      {
+        'mqtt/confirm': 'come again from the broker to the next process',
+        'mqtt/confirm-deploys':
+          'come again to all who ask for them when the service is restarted, what was acknowledged to none',
+      },
+    'So what stands beside a node that confirms, such as a rule or a counter, must be able to have a report twice, as with QoS 1 after any break.':
+      'advice to the user',
     '**Samples.** A sample is acknowledged to its device before the broker is told.': {
       'nodes/confirm':
         'that is a sample is acknowledged to the device first, and to the broker when the device has that',

@@ -120,8 +120,11 @@ describe('reports that a flow confirms, over a deploy', () => {
 describe('reports that a flow has confirmed behind one that is open', () => {
   const bench = useScriptedBroker();
 
-  const start = async (settings: Partial<MqttSettings>) => {
+  const start = async (settings: Partial<MqttSettings>, beside?: Collector) => {
     const session = bench.open({ persistent: true, ...settings });
+    if (beside) {
+      session.subscribe({ ...ALL, duplicates: 'drop' }, beside, 'beside');
+    }
     const flow = Object.assign(new Collector(), {
       confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} },
     });
@@ -162,6 +165,33 @@ describe('reports that a flow has confirmed behind one that is open', () => {
       last.session.confirm(String(delivery));
     }
     await bench.broker.until((broker) => broker.packets('puback').length === COUNT + 2);
+  });
+
+  it('come again to all who ask for them when the service is restarted, what was acknowledged to none', async () => {
+    const settings = { clientId: `mt-beside-${process.pid}` };
+    const startBoth = async () => {
+      const beside = new Collector();
+      return { ...(await start(settings, beside)), beside };
+    };
+    const first = await startBoth();
+    for (let n = 0; n < COUNT; n++) {
+      publish(n);
+    }
+    await first.flow.until(({ reports }) => reports.length === COUNT);
+    await first.beside.until(({ reports }) => reports.length === COUNT);
+    for (const { delivery } of first.flow.reports.slice(1)) {
+      first.session.confirm(String(delivery));
+    }
+    await first.session.close();
+    const { flow, beside } = await startBoth();
+    publish(COUNT);
+    for (const one of [flow, beside]) {
+      await one.until(({ reports }) => reports.some(({ seq }) => seq === COUNT));
+      assert.deepEqual(
+        one.reports.map(({ seq }) => seq),
+        [0, COUNT],
+      );
+    }
   });
 
   for (const [what, before, after] of [
