@@ -119,17 +119,21 @@ export class Copies {
   /**
    * Flows have this one already, and the broker has sent it again: others of it may never have come.
    * @param expected how many subscriptions match the topic
-   * @param by which connection it came before. What is sent again over the same one has awaited its copies since it came
-   *   first. What comes from a lost one comes in the order of then: the last is the one whose copies may not have come
+   * @param by which connection it came before. What is sent again over the same one comes in between what is new there,
+   *   and its copies are awaited since it came first. What comes from a lost one comes in the order of then: the last is
+   *   the one whose copies may not have come
    */
   recognised(topic: string, payload: Buffer, expected: number, by: 'present' | 'lost'): void {
+    if (by === 'present') {
+      return;
+    }
     this.#previous = { topic, payload };
     const first = this.#awaited.get(topic);
     // One that was new to flows when the lost connection brought it has come behind it.
     const isOlder = first
       ? !first.isRecognised && first.connection !== this.#connection
       : this.#awaited.size >= MAX_AWAITED;
-    if (expected > 1 && by === 'lost' && !isOlder) {
+    if (expected > 1 && !isOlder) {
       const digest = digestOf(payload);
       this.#awaited.set(topic, {
         topic,

@@ -422,9 +422,15 @@ describe('copies of a report', () => {
     isCopyIn(copies, 3);
     copies.recognised(TOPIC, payload(1), 2, 'present');
     assert.equal(isCopyIn(copies, 3), true);
+  });
+
+  it('and repeats are told from each other across what the connection brings again', () => {
+    const copies = new Copies();
     assert.equal(isRepeatIn(copies, 4), false);
-    copies.recognised(TOPIC, payload(1), 2, 'present');
-    assert.equal(isRepeatIn(copies, 1), true, 'it was the one before');
+    copies.recognised(TOPIC, payload(1), 1, 'present');
+    assert.equal(isRepeatIn(copies, 4), true);
+    copies.recognised(TOPIC, payload(1), 1, 'lost');
+    assert.equal(isRepeatIn(copies, 1), true);
   });
 
   it('are awaited of 1 000 topics that flows had already, too', () => {
