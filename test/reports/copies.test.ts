@@ -412,6 +412,10 @@ describe('copies of a report', () => {
     copies.isCopy(TOPIC, payload(1), 3, false);
     copies.recognised(TOPIC, payload(2), 2, 'lost');
     assert.equal(isCopyIn(copies, 2), true);
+    copies.recognised(TOPIC, payload(2), 2, 'lost');
+    copies.connected(true, true);
+    copies.recognised(TOPIC, payload(3), 2, 'lost');
+    assert.equal(isCopyIn(copies, 3), true);
   });
 
   it('are awaited of the same report when the connection that brought it brings older ones again', () => {
