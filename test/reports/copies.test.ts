@@ -419,12 +419,24 @@ describe('copies of a report', () => {
   });
 
   it('are awaited of the same report when the connection that brought it brings older ones again', () => {
+    for (const isNew of [false, true]) {
+      const copies = new Copies();
+      if (isNew) {
+        isCopyIn(copies, 2);
+      } else {
+        copies.recognised(TOPIC, payload(2), 2, 'lost');
+      }
+      copies.recognised(TOPIC, payload(1), 2, 'present');
+      assert.equal(isCopyIn(copies, 2), true);
+    }
+  });
+
+  it('are awaited of what the connection brings again where no other copy is', () => {
     const copies = new Copies();
-    copies.recognised(TOPIC, payload(2), 2, 'lost');
     copies.recognised(TOPIC, payload(1), 2, 'present');
-    assert.equal(isCopyIn(copies, 2), true);
-    isCopyIn(copies, 3);
-    copies.recognised(TOPIC, payload(1), 2, 'present');
+    assert.equal(isCopyIn(copies, 1), true, 'it is marked as sent before, as the first one was');
+    copies.recognised(TOPIC, payload(2), 2, 'present');
+    copies.recognised(TOPIC, payload(3), 2, 'present');
     assert.equal(isCopyIn(copies, 3), true);
   });
 
