@@ -89,6 +89,11 @@ export class OrderedAcks implements Deferrable {
     return this.#isResent;
   }
 
+  get ackedOrder(): number {
+    const order = this.#isResent && this.#isOpen() ? (this.#writtenById?.[this.#messageId] ?? 0) : 0;
+    return order > this.#lastSettled ? order : 0;
+  }
+
   get isLost(): boolean {
     return !this.#isOpen();
   }

@@ -17,6 +17,11 @@ export interface Deferral {
 export interface Deferrable {
   /** The broker has marked it as sent before. */
   readonly isResent: boolean;
+  /**
+   * Of one that is marked so: which acknowledgement went out under its number over the same connection, where the broker
+   * may not have had that (see `DeferralEvents`); 0: none.
+   */
+  readonly ackedOrder: number;
   /** The connection by which it came has ended: what is acknowledged there reaches nobody. */
   readonly isLost: boolean;
   /** What came before it is not acknowledged yet, so neither can this be. */

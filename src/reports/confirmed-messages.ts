@@ -34,9 +34,9 @@ export class ConfirmedMessages {
   #broker = '';
   /** Of the present connection too, before `fresh`. */
   readonly #recognised = new LinkedList<Confirmed>();
+  readonly #byOrder = new Map<number, Confirmed>();
   /** Of connections that were lost. */
   readonly #lost = new LinkedList<Confirmed>();
-  /** Of these two. */
   readonly #byKey = new SetMap<string, Confirmed>();
   #lookAt = 0;
 
@@ -61,19 +61,15 @@ export class ConfirmedMessages {
       this.#fresh.push(order, topic, payload);
     } else {
       this.#recogniseFresh();
-      this.#recognise(this.#recognised, received, {
-        broker,
-        order,
-        lostAt: undefined,
-        expectedUntil: FOREVER,
-      });
+      this.#recognise(received, broker, order);
     }
     this.#forgetOldest();
   }
 
   /** The connection of this one was lost, and it may come again. */
   addLost({ received, broker, lostAt, expectedUntil }: OpenMessage): void {
-    this.#recognise(this.#lost, received, { broker, order: 0, lostAt, expectedUntil });
+    const known = { broker, order: 0, lostAt, expectedUntil };
+    this.#addLost({ key: keyOf(received), ...known, before: undefined, after: undefined, list: undefined });
     this.#forgetOldest();
   }
 
@@ -86,24 +82,44 @@ export class ConfirmedMessages {
   }
 
   /**
-   * Whether it is one of these that has come again now: it counts as a new one then.
-   * @returns by which connection it came before; undefined: it is none of these
+   * Whether it is one of the present connection that has come once more: it counts as a new one then.
+   * @param order see `Deferrable.ackedOrder`
    */
-  take(key: string, now: number): 'present' | 'lost' | undefined {
+  takePresent(key: string, order: number): boolean {
     this.#recogniseFresh();
+    const confirmed = this.#byOrder.get(order);
+    if (confirmed?.key !== key) {
+      return false;
+    }
+    this.#forget(confirmed);
+    return true;
+  }
+
+  /** Whether it is one of a lost connection that has come again now: it counts as a new one then. */
+  takeLost(key: string, now: number): boolean {
     for (const confirmed of this.#byKey.of(key)) {
       const isExpected = confirmed.expectedUntil > now;
       this.#forget(confirmed);
       if (isExpected) {
-        return confirmed.lostAt === undefined ? 'present' : 'lost';
+        return true;
       }
     }
-    return undefined;
+    return false;
   }
 
-  /** All with this key. */
-  forget(key: string): void {
+  /** The connection has ended. */
+  left(now: number): void {
     this.#recogniseFresh();
+    for (const confirmed of this.#recognised) {
+      this.#recognised.delete(confirmed);
+      confirmed.lostAt = now;
+      this.#addLost(confirmed);
+    }
+    this.#byOrder.clear();
+  }
+
+  /** All with this key, of connections that have ended. */
+  forget(key: string): void {
     for (const confirmed of this.#byKey.of(key)) {
       this.#forget(confirmed);
     }
@@ -111,12 +127,7 @@ export class ConfirmedMessages {
 
   /** The connection is a new one. @param isPresent the broker has kept the session */
   connected(broker: string, isPresent: boolean, now: number): void {
-    this.#recogniseFresh();
-    for (const confirmed of this.#recognised) {
-      this.#recognised.delete(confirmed);
-      confirmed.lostAt = now;
-      this.#lost.add(confirmed);
-    }
+    this.left(now);
     for (const confirmed of this.#lost) {
       const isThere = confirmed.broker === broker;
       if (isThere && !isPresent) {
@@ -134,24 +145,20 @@ export class ConfirmedMessages {
   #recogniseFresh(): void {
     const broker = this.#broker;
     for (const { order, text, content } of this.#fresh.clear()) {
-      const received = { topic: text, payload: content };
-      this.#recognise(this.#recognised, received, {
-        broker,
-        order,
-        lostAt: undefined,
-        expectedUntil: FOREVER,
-      });
+      this.#recognise({ topic: text, payload: content }, broker, order);
     }
   }
 
-  #recognise(
-    list: LinkedList<Confirmed>,
-    received: ReceivedMessage,
-    known: Pick<Confirmed, 'broker' | 'order' | 'lostAt' | 'expectedUntil'>,
-  ): void {
+  #recognise(received: ReceivedMessage, broker: string, order: number): void {
+    const times = { lostAt: undefined, expectedUntil: FOREVER };
     const links = { before: undefined, after: undefined, list: undefined };
-    const confirmed = { key: keyOf(received), ...known, ...links };
-    list.add(confirmed);
+    const confirmed = { key: keyOf(received), broker, order, ...times, ...links };
+    this.#recognised.add(confirmed);
+    this.#byOrder.set(order, confirmed);
+  }
+
+  #addLost(confirmed: Confirmed): void {
+    this.#lost.add(confirmed);
     this.#byKey.add(confirmed.key, confirmed);
   }
 
@@ -167,7 +174,12 @@ export class ConfirmedMessages {
   }
 
   #forget(confirmed: Confirmed): void {
-    confirmed.list?.delete(confirmed);
-    this.#byKey.delete(confirmed.key, confirmed);
+    if (confirmed.lostAt === undefined) {
+      this.#recognised.delete(confirmed);
+      this.#byOrder.delete(confirmed.order);
+    } else {
+      this.#lost.delete(confirmed);
+      this.#byKey.delete(confirmed.key, confirmed);
+    }
   }
 }

@@ -1,6 +1,5 @@
 // Recognises the copies that a broker sends of one report when several subscriptions of this client match it.
 import { createHash } from 'node:crypto';
-import type { Known } from './open-reports.ts';
 
 /** So often in a row a broker has to act against what was learnt of it. */
 const MIN_CONTRADICTIONS = 3;
@@ -37,8 +36,8 @@ interface Awaited {
   since: number;
   expected: number;
   isCertain: boolean;
-  /** Flows had it already when it came, by which connection. */
-  known: Known;
+  /** Flows had it already when it came. */
+  isRecognised: boolean;
   /** By which connection it has come now, of all that there were. */
   connection: number;
 }
@@ -111,24 +110,25 @@ export class Copies {
       since: now,
       expected,
       isCertain,
-      known: 'new',
+      isRecognised: false,
       connection: this.#connection,
     });
     return false;
   }
 
   /**
-   * Flows have this one already, and the broker has sent it again: others of it may never have come.
+   * Flows have this one already, and the broker has sent it again over another connection: others of it may never have
+   * come.
    * @param expected how many subscriptions match the topic
-   * @param known by which connection it came before. What is sent again over the same one comes in between what is new
-   *   there. What comes from a lost one comes in the order of then: the last is the one whose copies may not have come
    */
-  recognised(topic: string, payload: Buffer, expected: number, known: 'present' | 'lost'): void {
-    if (known === 'lost') {
-      this.#previous = { topic, payload };
-    }
+  recognised(topic: string, payload: Buffer, expected: number): void {
+    this.#previous = { topic, payload };
     const first = this.#awaited.get(topic);
-    const isOlder = first ? this.#isBehind(first, known) : this.#awaited.size >= MAX_AWAITED;
+    // One that was new to flows when the lost connection brought it has come behind it; of those that are sent again the
+    // last is the one whose copies may not have come.
+    const isOlder = first
+      ? !first.isRecognised && first.connection !== this.#connection
+      : this.#awaited.size >= MAX_AWAITED;
     if (expected > 1 && !isOlder) {
       const digest = digestOf(payload);
       this.#awaited.set(topic, {
@@ -138,17 +138,10 @@ export class Copies {
         since: this.#now(),
         expected,
         isCertain: false,
-        known,
+        isRecognised: true,
         connection: this.#connection,
       });
     }
-  }
-
-  /** Whether one whose copies are awaited was published behind one that is recognised now. */
-  #isBehind(first: Awaited, known: 'present' | 'lost'): boolean {
-    return known === 'lost'
-      ? first.known === 'new' && first.connection !== this.#connection
-      : first.known !== 'present';
   }
 
   /** What comes next of this one counts as the first. */

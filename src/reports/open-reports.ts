@@ -154,7 +154,7 @@ export class OpenReports {
     if (this.#isHeldUp) {
       this.#checkHeldUp();
     }
-    const known = deferrable.isResent ? this.#takeExpected(received) : undefined;
+    const known = deferrable.isResent ? this.#takeExpected(received, deferrable.ackedOrder) : undefined;
     if (known) {
       deliver(known.by);
       return this.#keep(known.message, deferrable);
@@ -303,6 +303,7 @@ export class OpenReports {
         this.#confirmed.addLost(message);
       }
     }
+    this.#confirmed.left(now);
     // A copy of one that is open was done with here; to the flows that follow it may be the one that brings it.
     for (const message of this.#messages) {
       this.#confirmed.forget(keyOf(message.received));
@@ -361,21 +362,25 @@ export class OpenReports {
   }
 
   /** One that may have come before; only what is marked is looked for: a sender may report the same again. */
-  #takeExpected(received: Message): { message: OpenMessage; by: 'present' | 'lost' } | undefined {
+  #takeExpected(received: Message, ackedOrder: number) {
     const now = this.#now();
     if (this.#expected.isEmpty && this.#confirmed.isEmpty(now)) {
       return undefined;
     }
     const key = keyOf(received);
+    if (ackedOrder > 0 && this.#confirmed.takePresent(key, ackedOrder)) {
+      return { message: new OpenMessage(received, this.#broker, this.#events), by: 'present' as const };
+    }
     // What is open first: it must not be acknowledged in the place of another one with the same content.
     const message = this.#expected.take(key, now);
     if (message) {
       message.expectedUntil = 0;
       message.broker = this.#broker;
-      return { message, by: 'lost' };
+      return { message, by: 'lost' as const };
     }
-    const by = this.#confirmed.take(key, now);
-    return by && { message: new OpenMessage(received, this.#broker, this.#events), by };
+    return this.#confirmed.takeLost(key, now)
+      ? { message: new OpenMessage(received, this.#broker, this.#events), by: 'lost' as const }
+      : undefined;
   }
 
   /** What is confirmed while it cannot be acknowledged is done, but known again. */

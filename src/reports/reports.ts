@@ -318,8 +318,11 @@ export class Reports {
       return 'unwanted';
     }
     const { receivers, copies } = route;
+    if (known === 'lost') {
+      this.#copies.recognised(topic, payload, copies);
+    }
+    // What the present connection brings once more comes in between what is new, and tells nothing of that.
     if (known !== 'new') {
-      this.#copies.recognised(topic, payload, copies, known);
       return 'delivered';
     }
     const isCertain = route.isCertain && this.#requested.isSettled;

@@ -156,6 +156,26 @@ describe('acknowledgements in order', () => {
     assert.equal(begin(2, true), true);
   });
 
+  it('are named by the number of a message that is sent again, until the broker has had them', () => {
+    const { acks, begin, lose } = start();
+    const acknowledge = (id: number) => {
+      begin(id);
+      acks.defer(NOBODY).acknowledge();
+    };
+    const orderOf = (id: number, isResent = true) => {
+      begin(id, isResent);
+      return acks.ackedOrder;
+    };
+    acknowledge(7);
+    acknowledge(8);
+    assert.deepEqual([orderOf(7), orderOf(8), orderOf(9)], [1, 2, 0]);
+    assert.equal(orderOf(7, false), 0, 'another message');
+    assert.equal(orderOf(7), 0, 'the broker has had it');
+    assert.equal(orderOf(8), 2);
+    lose();
+    assert.equal(acks.ackedOrder, 0);
+  });
+
   it('are not written when the connection is lost', () => {
     const { acks, begin, written, lose } = start();
     begin(1);

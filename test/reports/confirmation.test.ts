@@ -95,7 +95,7 @@ describe('a node that confirms reports', () => {
     });
     const outcome = reports.receive(
       received,
-      { isResent: false, isLost: false, mustWait: false, defer },
+      { isResent: false, ackedOrder: 0, isLost: false, mustWait: false, defer },
       () => {
         try {
           give(received);

@@ -11,9 +11,14 @@ describe('confirmed messages', () => {
   const messageWith = (topic: string, payload: Buffer) =>
     new OpenMessage({ topic, payload, retained: false, heardAt: 0 }, 'broker', EVENTS);
   const messageOf = (topic: string, content = '{}') => messageWith(topic, Buffer.from(content));
-  /** Whether it is known when it comes again, which it is once. */
-  const isKnown = (messages: ConfirmedMessages, topic: string, content = '{}') =>
-    messages.take(keyOf({ topic, payload: Buffer.from(content) }), NOW) !== undefined;
+  /** Whether it is known when it comes again over another connection, which it is once. */
+  const isKnown = (messages: ConfirmedMessages, topic: string, content = '{}') => {
+    messages.left(NOW);
+    return messages.takeLost(keyOf({ topic, payload: Buffer.from(content) }), NOW);
+  };
+  /** The same, over the same connection. */
+  const isKnownHere = (messages: ConfirmedMessages, order: number, topic: string, content = '{}') =>
+    messages.takePresent(keyOf({ topic, payload: Buffer.from(content) }), order);
   const LONG = 'x'.repeat(2_000);
 
   it('are known once when they come again, by topic and content, short and long', () => {
@@ -45,11 +50,15 @@ describe('confirmed messages', () => {
         messages.add(messageOf(`t${i + 1}`, content), i + 1);
       }
       if (isLookedFor) {
-        assert.equal(isKnown(messages, 'other'), false);
+        assert.equal(isKnownHere(messages, 1, 'other'), false);
       }
       messages.settled(3);
       assert.deepEqual(
-        [isKnown(messages, 't2', LONG), isKnown(messages, 't3'), isKnown(messages, 't4', LONG)],
+        [
+          isKnownHere(messages, 2, 't2', LONG),
+          isKnownHere(messages, 3, 't3'),
+          isKnownHere(messages, 4, 't4', LONG),
+        ],
         [false, false, true],
       );
       messages.settled(5);
@@ -57,16 +66,26 @@ describe('confirmed messages', () => {
     }
   });
 
-  it('say whether the present connection brought them before, or one that was lost', () => {
+  it('are known over the same connection by what was acknowledged for them, once, beside others of the same content', () => {
     const messages = new ConfirmedMessages();
-    const takeBoth = () => ['a', 'b'].map((topic) => messages.take(keyOfTopic(topic), NOW));
-    messages.add(messageOf('a'), 1);
-    messages.add(messageOf('b'), 2);
-    assert.deepEqual(takeBoth(), ['present', 'present']);
-    messages.add(messageOf('a'), 1);
-    messages.connected('broker', true, NOW);
-    messages.add(messageOf('b'), 1);
-    assert.deepEqual(takeBoth(), ['lost', 'present']);
+    for (const [order, content] of [
+      [1, '{}'],
+      [2, '{}'],
+      [3, LONG],
+    ] as const) {
+      messages.add(messageOf('t', content), order);
+    }
+    assert.equal(messages.takeLost(keyOfTopic('t'), NOW), false);
+    assert.deepEqual(
+      [isKnownHere(messages, 0, 't'), isKnownHere(messages, 3, 't'), isKnownHere(messages, 1, 'u')],
+      [false, false, false],
+    );
+    assert.deepEqual(
+      [1, 1, 2].map((order) => isKnownHere(messages, order, 't')),
+      [true, false, true],
+    );
+    messages.left(NOW);
+    assert.deepEqual([isKnownHere(messages, 3, 't', LONG), isKnown(messages, 't', LONG)], [false, true]);
   });
 
   it('of a connection that was lost are settled by no acknowledgement of the next one', () => {
@@ -75,7 +94,7 @@ describe('confirmed messages', () => {
     messages.connected('broker', true, NOW);
     messages.add(messageOf('b'), 1);
     messages.settled(7);
-    assert.deepEqual([isKnown(messages, 'a'), isKnown(messages, 'b')], [true, false]);
+    assert.deepEqual([isKnown(messages, 'b'), isKnown(messages, 'a')], [false, true]);
   });
 
   const LATER_MS = 10 * 60_000;
@@ -90,7 +109,7 @@ describe('confirmed messages', () => {
       const messages = new ConfirmedMessages();
       messages.add(messageOf('a'), 1);
       messages.connected('broker', true, NOW);
-      assert.equal(messages.take(keyOfTopic('a'), NOW + ms), expected ? 'lost' : undefined);
+      assert.equal(messages.takeLost(keyOfTopic('a'), NOW + ms), expected);
       assert.equal(messages.isEmpty(NOW + ms), true);
     }
   });
@@ -105,7 +124,7 @@ describe('confirmed messages', () => {
       messages.connected('other', false, NOW);
       messages.connected('other', true, NOW + LATER_MS);
       messages.connected('broker', true, NOW + AWAY_MS - 10);
-      assert.equal(messages.take(keyOfTopic('a'), NOW + ms), expected ? 'lost' : undefined);
+      assert.equal(messages.takeLost(keyOfTopic('a'), NOW + ms), expected);
     }
   });
 
@@ -164,6 +183,7 @@ describe('confirmed messages', () => {
     messages.connected('broker', true, NOW);
     messages.add(messageOf('a'), 1);
     messages.add(messageOf('b'), 2);
+    messages.left(NOW);
     messages.forget(keyOfTopic('a'));
     assert.deepEqual([isKnown(messages, 'a'), isKnown(messages, 'b')], [false, true]);
   });
@@ -174,7 +194,7 @@ describe('confirmed messages', () => {
     for (let order = 2; order <= MAX + 1; order++) {
       messages.add(messageOf(`t${order}`), order);
     }
-    assert.deepEqual([isKnown(messages, 'long', LONG), isKnown(messages, 't2')], [false, true]);
+    assert.deepEqual([isKnownHere(messages, 1, 'long', LONG), isKnownHere(messages, 2, 't2')], [false, true]);
     messages.add(messageOf('t2'), MAX + 2);
     messages.addLost(Object.assign(messageOf('lost'), { lostAt: NOW, expectedUntil: NOW + 1 }));
     assert.deepEqual([isKnown(messages, 'lost'), isKnown(messages, 't3')], [false, true]);

@@ -386,7 +386,7 @@ describe('copies of a report', () => {
     const recognised = (...ns: number[]) => {
       const copies = new Copies();
       for (const n of ns) {
-        copies.recognised(TOPIC, payload(n), 2, 'lost');
+        copies.recognised(TOPIC, payload(n), 2);
       }
       return copies;
     };
@@ -399,10 +399,10 @@ describe('copies of a report', () => {
     const copies = new Copies();
     isCopyIn(copies, 2);
     copies.connected(true, true);
-    copies.recognised(TOPIC, payload(1), 2, 'lost');
+    copies.recognised(TOPIC, payload(1), 2);
     assert.equal(isCopyIn(copies, 2), true);
     const single = new Copies();
-    single.recognised(TOPIC, payload(1), 1, 'lost');
+    single.recognised(TOPIC, payload(1), 1);
     assert.equal(isCopyIn(single, 1), false);
   });
 
@@ -410,43 +410,12 @@ describe('copies of a report', () => {
     const copies = new Copies();
     copies.connected(true, true);
     copies.isCopy(TOPIC, payload(1), 3, false);
-    copies.recognised(TOPIC, payload(2), 2, 'lost');
+    copies.recognised(TOPIC, payload(2), 2);
     assert.equal(isCopyIn(copies, 2), true);
-    copies.recognised(TOPIC, payload(2), 2, 'lost');
+    copies.recognised(TOPIC, payload(2), 2);
     copies.connected(true, true);
-    copies.recognised(TOPIC, payload(3), 2, 'lost');
+    copies.recognised(TOPIC, payload(3), 2);
     assert.equal(isCopyIn(copies, 3), true);
-  });
-
-  it('are awaited of the same report when the connection that brought it brings older ones again', () => {
-    for (const isNew of [false, true]) {
-      const copies = new Copies();
-      if (isNew) {
-        isCopyIn(copies, 2);
-      } else {
-        copies.recognised(TOPIC, payload(2), 2, 'lost');
-      }
-      copies.recognised(TOPIC, payload(1), 2, 'present');
-      assert.equal(isCopyIn(copies, 2), true);
-    }
-  });
-
-  it('are awaited of what the connection brings again where no other copy is', () => {
-    const copies = new Copies();
-    copies.recognised(TOPIC, payload(1), 2, 'present');
-    assert.equal(isCopyIn(copies, 1), true, 'it is marked as sent before, as the first one was');
-    copies.recognised(TOPIC, payload(2), 2, 'present');
-    copies.recognised(TOPIC, payload(3), 2, 'present');
-    assert.equal(isCopyIn(copies, 3), true);
-  });
-
-  it('and repeats are told from each other across what the connection brings again', () => {
-    const copies = new Copies();
-    assert.equal(isRepeatIn(copies, 4), false);
-    copies.recognised(TOPIC, payload(1), 1, 'present');
-    assert.equal(isRepeatIn(copies, 4), true);
-    copies.recognised(TOPIC, payload(1), 1, 'lost');
-    assert.equal(isRepeatIn(copies, 1), true);
   });
 
   it('are awaited of 1 000 topics that flows had already, too', () => {
@@ -458,7 +427,7 @@ describe('copies of a report', () => {
       for (let n = 0; n < count; n++) {
         isCopyIn(copies, n, `t${n}`);
       }
-      copies.recognised(TOPIC, payload(1), 2, 'lost');
+      copies.recognised(TOPIC, payload(1), 2);
       assert.equal(isCopyIn(copies, 1), expected);
     }
   });

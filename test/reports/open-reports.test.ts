@@ -56,7 +56,14 @@ describe('reports that are open', () => {
     const receive = (
       topic: string,
       payload = Buffer.alloc(0),
-      { isResent = false, isLost = false, mustWait = false, isOpened = true, confirmer: at = confirmer } = {},
+      {
+        isResent = false,
+        ackedOrder = 0,
+        isLost = false,
+        mustWait = false,
+        isOpened = true,
+        confirmer: at = confirmer,
+      } = {},
     ) => {
       let id: string | undefined;
       const received = { topic, payload, retained: false, heardAt: now };
@@ -69,7 +76,8 @@ describe('reports that are open', () => {
           }
         },
       });
-      const outcome = reports.receive(received, { isResent, isLost, mustWait, defer }, (known) => {
+      const deferrable = { isResent, ackedOrder, isLost, mustWait, defer };
+      const outcome = reports.receive(received, deferrable, (known) => {
         if (known !== 'new') {
           return 'delivered';
         }
@@ -428,6 +436,22 @@ describe('reports that are open', () => {
     },
   );
 
+  it('are known over the same connection by their number, and one of the same content is not taken for them', () => {
+    const { reports, receive, given, acknowledged } = start();
+    reports.confirm(receive('t').id);
+    reports.confirm(receive('t').id);
+    assert.deepEqual([given.length, acknowledged.length], [2, 2]);
+    receive('t', undefined, { isResent: true });
+    assert.equal(given.length, 3, 'a copy that a lost connection has brought, too');
+    receive('t', undefined, { isResent: true, ackedOrder: 2 });
+    assert.deepEqual([given.length, acknowledged.length], [3, 3]);
+    receive('t', undefined, { isResent: true, ackedOrder: 2 });
+    assert.equal(given.length, 4);
+    reports.connected('broker', true);
+    receive('t', undefined, { isResent: true, ackedOrder: 1 });
+    assert.equal(given.length, 4, 'the number was used for another one meanwhile');
+  });
+
   it('with the content of a confirmed one that may come again are not acknowledged in its place', () => {
     const { reports, receive, given, acknowledged } = start();
     const first = receive('t').id;
@@ -596,7 +620,7 @@ describe('reports that are open', () => {
     const { reports, confirmer } = start();
     const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
     const defer = () => ({ readOn() {}, acknowledge() {} });
-    const deferrable = { isResent: false, isLost: false, mustWait: false, defer };
+    const deferrable = { isResent: false, ackedOrder: 0, isLost: false, mustWait: false, defer };
     assert.equal(reports.open(confirmer), undefined);
     assert.throws(() =>
       reports.receive(received, deferrable, () => {
@@ -614,7 +638,7 @@ describe('reports that are open', () => {
     const receive = (outcome: Outcome, changes: Partial<Deferrable> = {}) =>
       reports.receive(
         received,
-        { isResent: false, isLost: false, mustWait: false, defer, ...changes },
+        { isResent: false, ackedOrder: 0, isLost: false, mustWait: false, defer, ...changes },
         () => outcome,
       );
     const outcomes: Outcome[] = ['delivered', 'unwanted', 'copy', 'repeat'];
@@ -645,7 +669,7 @@ describe('reports that are open', () => {
     const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
     const outcome = reports.receive(
       received,
-      { isResent: false, isLost: false, mustWait: false, defer },
+      { isResent: false, ackedOrder: 0, isLost: false, mustWait: false, defer },
       () => {
         reports.confirm(String(reports.open(confirmer)?.id));
         ids.push(String(reports.open(other)?.id));
@@ -668,7 +692,7 @@ describe('reports that are open', () => {
     const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
     const outcome = reports.receive(
       received,
-      { isResent: false, isLost: false, mustWait: false, defer },
+      { isResent: false, ackedOrder: 0, isLost: false, mustWait: false, defer },
       () => {
         const report = reports.open(confirmer)!;
         report.hasReached = true;
@@ -737,11 +761,15 @@ describe('reports that are open', () => {
     const { reports, confirmer, resent, pass } = start();
     const defer = () => ({ readOn() {}, acknowledge() {} });
     const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
-    reports.receive(received, { isResent: false, isLost: false, mustWait: false, defer }, () => {
-      reports.open({ ...confirmer, timeoutMs: 60_000 });
-      reports.open(confirmer);
-      return 'delivered';
-    });
+    reports.receive(
+      received,
+      { isResent: false, ackedOrder: 0, isLost: false, mustWait: false, defer },
+      () => {
+        reports.open({ ...confirmer, timeoutMs: 60_000 });
+        reports.open(confirmer);
+        return 'delivered';
+      },
+    );
     confirmer.timeoutMs = 60_000;
     reports.hurry(confirmer);
     pass(TICK_MS);
@@ -753,10 +781,14 @@ describe('reports that are open', () => {
     const ids: string[] = [];
     const defer = () => ({ readOn() {}, acknowledge: () => void acknowledged.push('t') });
     const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
-    reports.receive(received, { isResent: false, isLost: false, mustWait: false, defer }, () => {
-      ids.push(reports.open(confirmer)!.id, reports.open(confirmer)!.id);
-      return 'delivered';
-    });
+    reports.receive(
+      received,
+      { isResent: false, ackedOrder: 0, isLost: false, mustWait: false, defer },
+      () => {
+        ids.push(reports.open(confirmer)!.id, reports.open(confirmer)!.id);
+        return 'delivered';
+      },
+    );
     reports.confirm(ids[1]!);
     assert.deepEqual([acknowledged, reports.unconfirmed.length], [[], 1]);
     reports.confirm(ids[0]!);
@@ -771,10 +803,14 @@ describe('reports that are open', () => {
       return { readOn() {}, acknowledge: () => events.written(1) };
     };
     const received = { topic: 't', payload: Buffer.alloc(0), retained: false, heardAt: now };
-    reports.receive(received, { isResent: false, isLost: false, mustWait: false, defer }, () => {
-      reports.open(confirmer);
-      return 'delivered';
-    });
+    reports.receive(
+      received,
+      { isResent: false, ackedOrder: 0, isLost: false, mustWait: false, defer },
+      () => {
+        reports.open(confirmer);
+        return 'delivered';
+      },
+    );
     reports.remove(confirmer, false);
     assert.equal(reports.isUnused, false);
     told?.settled(1);

@@ -405,7 +405,7 @@ describe('the way of reports', () => {
     };
     const come = (seq: number, isResent = false, topic = topicOf(G, D)) =>
       reports.deliver(topic, payloadOf(seq), false, undefined, {
-        ...{ isResent, isLost: false, mustWait: false },
+        ...{ isResent, ackedOrder: 0, isLost: false, mustWait: false },
         defer: (events: DeferralEvents) => ({
           readOn() {},
           acknowledge: () => {

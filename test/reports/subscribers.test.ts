@@ -128,7 +128,7 @@ describe('subscribers', () => {
         events.written(acknowledged.length);
       },
     });
-    const deferrable = { isResent: false, isLost: false, mustWait: false, defer };
+    const deferrable = { isResent: false, ackedOrder: 0, isLost: false, mustWait: false, defer };
     const payload = Buffer.from(JSON.stringify({ time: 't', seq }));
     if (reports.deliver(topic, payload, false, undefined, deferrable) !== 'kept') {
       acknowledged.push(seq);

@@ -162,7 +162,7 @@ describe('the half of a service that has a broker', () => {
       });
       half.reports.connected('broker', true);
       half.reports.deliver(topic, payload, false, undefined, {
-        ...{ isResent, isLost: false, mustWait: false },
+        ...{ isResent, ackedOrder: 0, isLost: false, mustWait: false },
         defer: () => ({ readOn() {}, acknowledge() {} }),
       });
       return deliveries;
