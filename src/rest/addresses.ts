@@ -38,16 +38,22 @@ const MALFORMED_PERCENT = /%(?![0-9a-f]{2})/i;
 const ADDRESS = /^\s*(?:https?:|[a-z][a-z0-9+.-]*:[\\/])/i;
 const MAX_PATH_LENGTH = 4000;
 
+/** How a path may be written. */
+interface PathOptions {
+  /** It may stand in front; without it no full address is taken. */
+  base?: BaseAddress;
+  /** Plain segments `.` and `..` are resolved; else refused. */
+  resolvesDots?: boolean;
+}
+
 /**
  * Reads the path of a free request: relative to the base URL, with or without a leading slash, or with the base URL
  * itself in front, as services name the next page; a query may follow a `?`. What is percent-encoded stays so; spaces
- * and letters beyond ASCII become percent-encoded. Plain segments `.` and `..` are resolved here, since whoever is on
- * the way would do so.
- * @param base without it no address is its own
+ * and letters beyond ASCII become percent-encoded.
  * @throws INVALID_INPUT field `path`: empty, an address elsewhere, `//host`, a backslash, `#`, a control character, a `%`
  *   without two hex digits, a `..` that leads out of the base URL, or what `leadsAway`
  */
-export function readPath(value: unknown, base?: BaseAddress): string {
+export function readPath(value: unknown, { base, resolvesDots = false }: PathOptions = {}): string {
   if (value === undefined || value === null || value === '') {
     throw invalidInput('path', value, 'missing');
   }
@@ -58,7 +64,8 @@ export function readPath(value: unknown, base?: BaseAddress): string {
     throw invalidInput('path', value, 'tooLong', { limit: MAX_PATH_LENGTH });
   }
   const given = base ? withoutBase(value, base) : value;
-  const path = resolveDots(given.startsWith('/') ? given : `/${given}`);
+  const absolute = given.startsWith('/') ? given : `/${given}`;
+  const path = resolvesDots ? resolveDots(absolute) : absolute;
   const place = path?.split('?', 1)[0];
   if (
     path === undefined ||
@@ -76,11 +83,19 @@ function isMalformed(path: string): boolean {
   return /[\\#]/.test(path) || MALFORMED_PERCENT.test(path) || hasControlCharacter(decodeOnce(path));
 }
 
-/** What follows the base URL, where a text begins with that; else the text as it is. */
+const AUTHORITY = /^\s*https?:\/\/[^/?#\\]*/i;
+
+/** What follows the base URL, where a text begins with that, however its host is written; else the text as it is. */
 function withoutBase(text: string, { origin, prefix }: BaseAddress): string {
-  const own = `${origin}${prefix}`;
-  const rest = text.slice(own.length);
-  return text.startsWith(own) && /^(?:[/?]|$)/.test(rest) ? rest : text;
+  const [authority] = AUTHORITY.exec(text) ?? [];
+  if (authority === undefined || !URL.canParse(authority)) {
+    return text;
+  }
+  const own = new URL(authority);
+  const path = text.slice(authority.length);
+  const rest = path.slice(prefix.length);
+  const isBelow = path.startsWith(prefix) && /^(?:[/?]|$)/.test(rest);
+  return own.origin === origin && own.username === '' && own.password === '' && isBelow ? rest : text;
 }
 
 /** Without plain segments `.` and `..`, as RFC 3986 resolves them; undefined where they lead out of the path's beginning. */

@@ -142,7 +142,8 @@ export interface FreeResponse {
 }
 
 /**
- * An authenticated request to any path below the base URL, or with it in front. A `body` is sent as JSON, except with GET.
+ * An authenticated request to any path below the base URL, or with it in front. With GET alone a path may have plain
+ * segments `.` and `..`, which are resolved. A `body` is sent as JSON, except with GET.
  * @throws INVALID_INPUT field `method`, `path`, `query` or `body` before anything is sent; what `RestClient.send` throws
  */
 export async function request(
@@ -151,7 +152,9 @@ export async function request(
   signal?: AbortSignal,
 ): Promise<FreeResponse> {
   const method = readMethod(input.method);
-  const path = appendQuery(readPath(input.path, client.baseAddress), readQuery(input.query));
+  // A `..` of a path that is made from data would change another thing than is meant.
+  const given = readPath(input.path, { base: client.baseAddress, resolvesDots: method === 'GET' });
+  const path = appendQuery(given, readQuery(input.query));
   const body = method === 'GET' ? undefined : readBody(input.body);
   const order = method === 'GET' ? undefined : orderOf(path);
   const response = await client.send({ method, path, body }, { signal, order });

@@ -102,7 +102,7 @@ describe('paths of free requests', () => {
   ] as const) {
     it(`may not be ${JSON.stringify(value)?.slice(0, 30)}: ${reason}`, () => {
       assert.deepEqual(
-        refusal(() => readPath(value)),
+        refusal(() => readPath(value, { resolvesDots: true })),
         [reason, { field: 'path', value }],
       );
     });
@@ -131,8 +131,22 @@ describe('paths of free requests', () => {
     ['/%2541', '/%2541'],
     [`/${'x'.repeat(3999)}`, `/${'x'.repeat(3999)}`],
   ] as const) {
-    it(`may be ${value.slice(0, 30)}`, () => assert.equal(readPath(value), path));
+    it(`may be ${value.slice(0, 30)}`, () => assert.equal(readPath(value, { resolvesDots: true }), path));
   }
+
+  for (const value of ['a/../b', 'labels/.', './a', 'a/..']) {
+    it(`may not be ${value} where dots are not resolved`, () => {
+      assert.deepEqual(
+        refusal(() => readPath(value)),
+        ['badPath', { field: 'path', value }],
+      );
+    });
+  }
+
+  it('may have the default port in front', () => {
+    const base = readBaseAddress('baseUrl', 'https://host/api');
+    assert.equal(readPath('https://host:443/api/a', { base }), '/a');
+  });
 
   describe('with the base URL in front', () => {
     const base = readBaseAddress('baseUrl', 'https://host:8443/api/');
@@ -142,8 +156,9 @@ describe('paths of free requests', () => {
       ['https://host:8443/api?a=b', '/?a=b'],
       ['https://host:8443/api/a/../b', '/b'],
       ['/api/a', '/api/a'],
+      [' HTTPS://HOST:8443/api/a b', '/a%20b'],
     ] as const) {
-      it(`may be ${value}`, () => assert.equal(readPath(value, base), path));
+      it(`may be ${value}`, () => assert.equal(readPath(value, { base, resolvesDots: true }), path));
     }
 
     for (const value of [
@@ -155,10 +170,13 @@ describe('paths of free requests', () => {
       'https://host/api/a',
       'http://host:8443/api/a',
       'https://host:8443@other/api/a',
+      'https://other@host:8443/api/a',
+      'https://host:8443\\@other/api/a',
+      'https://host:x/api/a',
     ]) {
       it(`may not be ${value}`, () => {
         assert.deepEqual(
-          refusal(() => readPath(value, base)),
+          refusal(() => readPath(value, { base, resolvesDots: true })),
           ['badPath', { field: 'path', value }],
         );
       });

@@ -164,7 +164,7 @@ describe('REST calls of flows', () => {
     );
   });
 
-  for (const path of ['', 'labels', '../{device}', 'https://elsewhere/{device}']) {
+  for (const path of ['', 'labels', '../{device}', '/{device}/../labels', 'https://elsewhere/{device}']) {
     it(`attaches nothing by the path "${path}"`, async () => {
       const other = createClient(`${server.url}/base`, { attachPath: path });
       assert.deepEqual(await refused(attachLabel(other, ID, 'x')), ['INVALID_INPUT', 'attachPath']);
@@ -310,6 +310,20 @@ describe('REST calls of flows', () => {
         assert.equal(server.calls.length, 0);
       });
     }
+
+    it('resolves a .. of a GET only: one in a path made from data would change another thing than is meant', async () => {
+      await request(client, { method: 'GET', path: '/devices/../x' });
+      assert.deepEqual(
+        server.calls.map(({ url }) => url),
+        ['/base/x'],
+      );
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        for (const path of ['/devices/id/labels/..', '/devices/id/labels/.', '/devices/../x']) {
+          assert.deepEqual(await refused(request(client, { method, path })), ['INVALID_INPUT', 'path']);
+        }
+      }
+      assert.equal(server.calls.length, 1);
+    });
 
     it('takes a full address below the base URL, as a service names the next page', async () => {
       await request(client, { method: 'GET', path: `${server.url}/base/x?NextToken=a%3D` });
