@@ -53,8 +53,24 @@ export class Duplicates {
 function keyOf(report: Report): string {
   const { device, kind, topicKind, name, identifier, parent, value, seq, time } = report;
   const place = [device, topicKind ?? kind, name ?? identifier, parent];
-  const key = JSON.stringify([...place, withSortedKeys(value), seq ?? time]);
+  const key = JSON.stringify([...place, isStructure(value) ? withSortedKeys(value) : value, seq ?? time]);
   return key.length <= MAX_KEY_LENGTH ? key : createHash('sha1').update(key).digest('base64');
+}
+
+/** What has more fields is none of the catalogue, and sorting it takes longer than all the rest. */
+const MAX_FIELDS = 1_000;
+
+function isStructure(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) {
+    return false;
+  }
+  let count = 0;
+  for (const _ in value) {
+    if (++count > MAX_FIELDS) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /** Two gateways, or a gateway and the catalogue, may name the fields of a structure in another order. */
