@@ -38,8 +38,6 @@ interface Awaited {
   isCertain: boolean;
   /** Flows had it already when it came. */
   isRecognised: boolean;
-  /** By which connection it has come now, of all that there were. */
-  connection: number;
 }
 
 /**
@@ -51,7 +49,6 @@ export class Copies {
   readonly #now: () => number;
   /** By topic, the oldest first. */
   readonly #awaited = new Map<string, Awaited>();
-  #connection = 0;
   #behaviour: 'unknown' | 'once' | 'each' = 'unknown';
   #contradictions = 0;
   /** The message before, where a leftover subscription may bring each one twice. */
@@ -111,7 +108,6 @@ export class Copies {
       expected,
       isCertain,
       isRecognised: false,
-      connection: this.#connection,
     });
     return false;
   }
@@ -124,11 +120,8 @@ export class Copies {
   recognised(topic: string, payload: Buffer, expected: number): void {
     this.#previous = { topic, payload };
     const first = this.#awaited.get(topic);
-    // One that was new to flows when the lost connection brought it has come behind it; of those that are sent again the
-    // last is the one whose copies may not have come.
-    const isOlder = first
-      ? !first.isRecognised && first.connection !== this.#connection
-      : this.#awaited.size >= MAX_AWAITED;
+    // One that was new here has come behind it; of those that are sent again the last is the one whose copies may not have come.
+    const isOlder = first ? !first.isRecognised : this.#awaited.size >= MAX_AWAITED;
     if (expected > 1 && !isOlder) {
       const digest = digestOf(payload);
       this.#awaited.set(topic, {
@@ -139,7 +132,6 @@ export class Copies {
         expected,
         isCertain: false,
         isRecognised: true,
-        connection: this.#connection,
       });
     }
   }
@@ -189,7 +181,6 @@ export class Copies {
    * @param isPresent the broker has kept the session: what it had not sent yet comes
    */
   connected(isSameBroker: boolean, isPresent: boolean): void {
-    this.#connection++;
     if (isPresent) {
       for (const awaited of this.#awaited.values()) {
         // A copy with QoS 0 was lost with the connection.

@@ -213,8 +213,9 @@ export class Reports {
   /** The connection is a new one. @param broker its address */
   connected(broker: string, isSessionPresent: boolean): void {
     this.open.connected(broker, isSessionPresent);
-    const left = isSessionPresent ? LEFT.take(this.#keptSessions) : undefined;
-    if (left) {
+    // Also where the broker has lost the session: later it would be taken for what came since.
+    const left = LEFT.take(this.#keptSessions);
+    if (left && isSessionPresent) {
       this.#copies = left.copies;
       this.#lastBroker = left.broker;
     }

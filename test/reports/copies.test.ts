@@ -406,18 +406,6 @@ describe('copies of a report', () => {
     assert.equal(isCopyIn(single, 1), false);
   });
 
-  it('are known of what flows had already behind one that comes to them again over the same connection', () => {
-    const copies = new Copies();
-    copies.connected(true, true);
-    copies.isCopy(TOPIC, payload(1), 3, false);
-    copies.recognised(TOPIC, payload(2), 2);
-    assert.equal(isCopyIn(copies, 2), true);
-    copies.recognised(TOPIC, payload(2), 2);
-    copies.connected(true, true);
-    copies.recognised(TOPIC, payload(3), 2);
-    assert.equal(isCopyIn(copies, 3), true);
-  });
-
   it('are awaited of 1 000 topics that flows had already, too', () => {
     for (const [count, expected] of [
       [999, true],

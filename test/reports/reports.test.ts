@@ -583,6 +583,9 @@ describe('the way of reports', () => {
       reports.connected('broker', false);
       reports.settled();
       assert.deepEqual([come(2), afterwards.got], ['delivered', [2]]);
+      // What is known by now is not replaced by what was left, however late a session is there again.
+      reports.connected('broker', true);
+      assert.deepEqual([come(2), afterwards.got], ['kept', [2]]);
     });
   });
 });
