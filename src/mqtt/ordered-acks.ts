@@ -90,7 +90,7 @@ export class OrderedAcks implements Deferrable {
   }
 
   get ackedOrder(): number {
-    const order = this.#isResent && this.#isOpen() ? (this.#writtenById?.[this.#messageId] ?? 0) : 0;
+    const order = this.#isResent ? (this.#writtenById?.[this.#messageId] ?? 0) : 0;
     return order > this.#lastSettled ? order : 0;
   }
 

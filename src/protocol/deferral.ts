@@ -18,8 +18,8 @@ export interface Deferrable {
   /** The broker has marked it as sent before. */
   readonly isResent: boolean;
   /**
-   * Of one that is marked so: which acknowledgement went out under its number over the same connection, where the broker
-   * may not have had that (see `DeferralEvents`); 0: none.
+   * Of one that is marked so: which acknowledgement went out under its number over the connection that has brought it,
+   * where the broker may not have had that (see `DeferralEvents`); 0: none.
    */
   readonly ackedOrder: number;
   /** The connection by which it came has ended: what is acknowledged there reaches nobody. */

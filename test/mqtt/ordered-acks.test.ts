@@ -173,7 +173,7 @@ describe('acknowledgements in order', () => {
     assert.equal(orderOf(7), 0, 'the broker has had it');
     assert.equal(orderOf(8), 2);
     lose();
-    assert.equal(acks.ackedOrder, 0);
+    assert.equal(acks.ackedOrder, 2, 'it may have waited here');
   });
 
   it('are not written when the connection is lost', () => {
