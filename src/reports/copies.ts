@@ -159,9 +159,9 @@ export class Copies {
     }
   }
 
-  /** Whether further copies are awaited of what came by this topic last. */
-  isAwaited(topic: string): boolean {
-    return this.#awaited.has(topic);
+  /** Whether further copies of it are awaited. */
+  isAwaited(topic: string, payload: Buffer): boolean {
+    return this.#awaited.get(topic)?.digest === digestOf(payload);
   }
 
   /** Whether this message is the same as the one before. */

@@ -328,7 +328,7 @@ export class Reports {
     }
     const isCertain = route.isCertain && this.#requested.isSettled;
     const isSame = isLeftover !== undefined && !retained && this.#copies.isRepeat(topic, payload);
-    if (isSame && (copies < 2 || !this.#copies.isAwaited(topic)) && isLeftover(topic)) {
+    if (isSame && (copies < 2 || !this.#copies.isAwaited(topic, payload)) && isLeftover(topic)) {
       return 'repeat';
     }
     const mayBeCopy = this.#requested.mayOverlap;

@@ -426,13 +426,16 @@ describe('copies of a report', () => {
     isRepeatIn(copies, 1);
     copies.forget(message(2));
     copies.forget(message(1, 'other'));
-    assert.deepEqual([copies.isAwaited(TOPIC), isRepeatIn(copies, 1)], [true, true]);
+    assert.deepEqual(
+      [copies.isAwaited(TOPIC, payload(1)), copies.isAwaited(TOPIC, payload(2)), isRepeatIn(copies, 1)],
+      [true, false, true],
+    );
     copies.forget(message(1));
     assert.deepEqual(
-      [copies.isAwaited(TOPIC), isRepeatIn(copies, 1), isCopyIn(copies, 1)],
+      [copies.isAwaited(TOPIC, payload(1)), isRepeatIn(copies, 1), isCopyIn(copies, 1)],
       [false, false, false],
     );
-    assert.deepEqual([isCopyIn(copies, 1), copies.isAwaited(TOPIC)], [true, false]);
+    assert.deepEqual([isCopyIn(copies, 1), copies.isAwaited(TOPIC, payload(1))], [true, false]);
   });
 
   it('are told from repeats, which come one behind the other', () => {

@@ -296,6 +296,19 @@ describe('the way of reports', () => {
       assert.equal(again(), 'repeat');
     });
 
+    it('ends at it also where a node asks for it in between, and copies of another report have not come', () => {
+      const [kind] = crossing();
+      const come = (seq: number) => deliver(seq, topicOf(G, D), false, () => true);
+      assert.equal(come(1), 'delivered');
+      kind.remove();
+      reports.filters();
+      reports.settled();
+      assert.equal(come(2), 'delivered');
+      add({ kinds: ['heartbeat'] });
+      reports.filters();
+      assert.equal(come(2), 'repeat');
+    });
+
     it('ends at a third one that a subscription that is no more has brought', () => {
       crossing();
       const again = (isLeftover = true) => deliver(1, topicOf(G, D), false, () => isLeftover);
