@@ -83,8 +83,10 @@ function nameField(error: unknown): Error {
 
 /** What a field of another type brings is not known before a message comes. */
 function filterOf(config: LastValueConfig): ValueFilter {
-  const fixed = (name: (typeof FIELDS)[number]) =>
-    config[`${name}Type`] === 'str' && config[name] !== '' ? [config[name]] : [];
+  const fixed = (name: (typeof FIELDS)[number]) => {
+    const value = config[name].trim();
+    return config[`${name}Type`] === 'str' && value !== '' ? [value] : [];
+  };
   return {
     gateways: fixed('gateway'),
     devices: fixed('device'),

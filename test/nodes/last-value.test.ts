@@ -287,6 +287,13 @@ describeNodes('last-value', (start) => {
     assert.equal(error?.cause?.field, 'device');
   });
 
+  it('does not mind blanks around a fixed address, as no other node does', async () => {
+    const fixed = { device: ` ${device}\t`, deviceType: 'str', gateway: `${gateway} `, gatewayType: 'str' };
+    const flow = await run({ ...fixed, identifier: 'temperature', identifierType: 'str' });
+    await heard(flow, 'measurement-decoded/temperature', { seq: 1, value: 21.5 });
+    assert.equal((await ask(flow, {})).payload, 21.5);
+  });
+
   it('tells what is wrong with a fixed address', async () => {
     const flow = await run({ device: 'boiler', deviceType: 'str' });
     flow.send('n', { identifier: 'temperature' });
