@@ -66,36 +66,29 @@ export function readPath(value: unknown, { base, resolvesDots = false }: PathOpt
   const given = base ? withoutBase(value, base) : value;
   const absolute = given.startsWith('/') ? given : `/${given}`;
   const path = resolvesDots ? resolveDots(absolute) : absolute;
-  const place = path?.split('?', 1)[0];
-  if (
-    path === undefined ||
-    place === undefined ||
-    ADDRESS.test(given) ||
-    isMalformed(path) ||
-    leadsAway(place)
-  ) {
+  if (path === undefined || ADDRESS.test(given) || isMalformed(path)) {
     throw invalidInput('path', value, 'badPath');
   }
   return encodePath(value, path);
 }
 
 function isMalformed(path: string): boolean {
-  return /[\\#]/.test(path) || MALFORMED_PERCENT.test(path) || hasControlCharacter(decodeOnce(path));
+  const hasBadPart = /[\\#]/.test(path) || MALFORMED_PERCENT.test(path);
+  return hasBadPart || hasControlCharacter(decodeOnce(path)) || leadsAway(path.replace(/\?.*/s, ''));
 }
 
-const AUTHORITY = /^\s*https?:\/\/[^/?#\\]*/i;
+const FULL = /^\s*(https?:\/\/[^/?#\\]*)(.*)$/is;
 
 /** What follows the base URL, where a text begins with that, however its host is written; else the text as it is. */
 function withoutBase(text: string, { origin, prefix }: BaseAddress): string {
-  const [authority] = AUTHORITY.exec(text) ?? [];
-  if (authority === undefined || !URL.canParse(authority)) {
+  const [, authority = '', path = ''] = FULL.exec(text) ?? [];
+  if (!URL.canParse(authority)) {
     return text;
   }
-  const own = new URL(authority);
-  const path = text.slice(authority.length);
+  const url = new URL(authority);
   const rest = path.slice(prefix.length);
   const isBelow = path.startsWith(prefix) && /^(?:[/?]|$)/.test(rest);
-  return own.origin === origin && own.username === '' && own.password === '' && isBelow ? rest : text;
+  return url.origin === origin && url.username + url.password === '' && isBelow ? rest : text;
 }
 
 /** Without plain segments `.` and `..`, as RFC 3986 resolves them; undefined where they lead out of the path's beginning. */

@@ -146,6 +146,7 @@ describe('paths of free requests', () => {
   it('may have the default port in front', () => {
     const base = readBaseAddress('baseUrl', 'https://host/api');
     assert.equal(readPath('https://host:443/api/a', { base }), '/a');
+    assert.equal(readPath('http://host:80/a', { base: readBaseAddress('baseUrl', 'http://host') }), '/a');
   });
 
   describe('with the base URL in front', () => {
@@ -157,6 +158,7 @@ describe('paths of free requests', () => {
       ['https://host:8443/api/a/../b', '/b'],
       ['/api/a', '/api/a'],
       [' HTTPS://HOST:8443/api/a b', '/a%20b'],
+      ['a/https://host:8443/api/b', '/a/https://host:8443/api/b'],
     ] as const) {
       it(`may be ${value}`, () => assert.equal(readPath(value, { base, resolvesDots: true }), path));
     }
@@ -171,6 +173,7 @@ describe('paths of free requests', () => {
       'http://host:8443/api/a',
       'https://host:8443@other/api/a',
       'https://other@host:8443/api/a',
+      'https://:secret@host:8443/api/a',
       'https://host:8443\\@other/api/a',
       'https://host:x/api/a',
     ]) {
