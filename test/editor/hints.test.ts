@@ -165,4 +165,28 @@ describe('the hints in the panels', function () {
     assert.equal(english.field.name, 'New name');
     await editor.press('cancel');
   });
+
+  it('say what does not fit an untouched neighbour, and so does the node when the panel is closed', async () => {
+    const { page } = editor;
+    const saved = "{ identifier: 'tx-power', identifierType: 'str', value: '4', valueType: 'num' }";
+    await page.evaluate(`void Object.assign(RED.nodes.node('mt-gw-write'), ${saved})`);
+    await editor.edit('mt-gw-write');
+    await editor.typed('value').fill('999');
+    await editor.press('ok');
+    assert.deepEqual(
+      await editor
+        .properties('mt-gw-write', ['value', 'valid', 'validationErrors'])
+        .then((node) => [node['value'], node['valid'], (node['validationErrors'] as unknown[]).length]),
+      ['999', false, 1],
+    );
+    for (const [field, value, valid] of [
+      ['brokerProfile', 'aws-iot', true],
+      ['reportQos', '2', false],
+    ] as const) {
+      await editor.editConfig('mt-service', 'service');
+      await page.locator(`#node-config-input-${field}`).selectOption(value, { force: true });
+      await editor.press('ok', true);
+      assert.equal(await editor.property('service', 'valid'), valid);
+    }
+  });
 });

@@ -119,6 +119,8 @@ export function saveTouched(node: EditorNode, prefix = NODE_INPUT): void {
   for (const name of untouched) {
     field(name, prefix).removeAttr('id');
   }
+  // What is judged from now on is the saved node: a neighbour is found in the panel no more.
+  $(`input[data-node="${node.id}"], [data-mt-service="${node.id}"]`).removeAttr('data-node data-mt-service');
 }
 
 /** The properties that have an input, as they would be saved now. */
