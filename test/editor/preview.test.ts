@@ -123,10 +123,14 @@ describe('reports that pass now', function () {
     await page.check('#mt-gateway-kind-event');
     await preview().filter({ hasText: 'No event has come yet' }).waitFor();
     await page.check('#mt-gateway-kind-measurement');
-    await preview().filter({ hasText: 'Since this panel was opened nothing that passes has come of: measurement, event.' }).waitFor();
+    await preview()
+      .filter({ hasText: 'Since this panel was opened nothing that passes has come of: measurement, event.' })
+      .waitFor();
     await page.fill('#mt-gateway-identifiers input', 'temperature');
     await page.keyboard.press('Enter');
-    await preview().filter({ hasText: 'Since this panel was opened nothing that passes has come of: temperature.' }).waitFor();
+    await preview()
+      .filter({ hasText: 'Since this panel was opened nothing that passes has come of: temperature.' })
+      .waitFor();
   });
 
   it('show what msg.payload will be, as the node is set in the panel', async () => {
