@@ -145,7 +145,7 @@ export class OpenReports {
   /**
    * Takes a message of QoS 1.
    * @param deliver gives it to nodes, which may `open` it
-   * @returns what has become of it; but for `kept`, and what was deferred, it may be acknowledged at once
+   * @returns what has become of it; but for `kept` it may be acknowledged at once
    */
   receive(received: Message, deferrable: Deferrable, deliver: (known: Known) => Outcome): Outcome {
     const now = this.#now();
@@ -172,14 +172,9 @@ export class OpenReports {
     const comesAgain = outcome === 'delivered' && (deferrable.mustWait || deferrable.isLost);
     // Sent again without the first of its kind it would pass for a report of its own.
     const isSecond = outcome === 'copy' || outcome === 'repeat';
-    if (message.open > 0 || message.isStored || comesAgain || isSecond) {
-      return this.#keep(message, deferrable);
-    }
-    // What nobody wants takes a place at the broker all the same until it is acknowledged.
-    if (outcome === 'unwanted' && deferrable.mustWait && !deferrable.isLost) {
-      this.#keep(message, deferrable);
-    }
-    return outcome;
+    return message.open > 0 || message.isStored || comesAgain || isSecond
+      ? this.#keep(message, deferrable)
+      : outcome;
   }
 
   /** Opens the message that is being delivered, for one node; undefined where the broker does not keep it. */

@@ -654,29 +654,6 @@ describe('reports that are open', () => {
     );
   });
 
-  it('count what nobody wants behind them among what the broker waits for, until it is acknowledged', () => {
-    const { reports, receive, pass } = start();
-    const written: string[] = [];
-    const receiveUnwanted = (n: number, mustWait: boolean) => {
-      const received = { topic: `u${n}`, payload: Buffer.alloc(0), retained: false, heardAt: now };
-      const defer = (events: DeferralEvents) => ({
-        readOn() {},
-        acknowledge: () => void written.push(events.constructor.name),
-      });
-      const deferrable = { isResent: false, ackedOrder: 0, isLost: false, mustWait, defer };
-      return reports.receive(received, deferrable, () => 'unwanted');
-    };
-    receive('open');
-    const outcomes = Array.from({ length: 8 }, (_, n) => receiveUnwanted(n, true));
-    receiveUnwanted(8, false);
-    pass(61_000);
-    assert.equal(reports.isHeldUp, false);
-    outcomes.push(receiveUnwanted(9, true));
-    pass(61_000);
-    assert.deepEqual([reports.isHeldUp, reports.hasCaughtUp(now - 61_000), written.length], [true, false, 9]);
-    assert.ok(outcomes.every((outcome) => outcome === 'unwanted'));
-  });
-
   it('are acknowledged when all nodes have confirmed them, not within their delivery', () => {
     const { reports, confirmer, acknowledged, receive } = start();
     const other = { ...confirmer, owner: 'other' };
