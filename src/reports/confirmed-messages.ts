@@ -35,6 +35,7 @@ export class ConfirmedMessages {
   /** Of the present connection too, before `fresh`. */
   readonly #recognised = new LinkedList<Confirmed>();
   readonly #byOrder = new Map<number, Confirmed>();
+  readonly #presentByKey = new SetMap<string, Confirmed>();
   /** Of connections that were lost. */
   readonly #lost = new LinkedList<Confirmed>();
   readonly #byKey = new SetMap<string, Confirmed>();
@@ -82,11 +83,16 @@ export class ConfirmedMessages {
   }
 
   /**
-   * Whether it is one of the present connection that has come once more: it counts as a new one then.
+   * Whether it is one of the present connection that has come once more: it counts as a new one then. One whose number was
+   * not acknowledged here is known by its content: a broker that had the acknowledgement just then sends it under another.
    * @param order see `Deferrable.ackedOrder`
    */
   takePresent(key: string, order: number): boolean {
     this.#recogniseFresh();
+    if (order === 0) {
+      // The one that it is taken for may still come itself.
+      return this.#presentByKey.of(key).size > 0;
+    }
     const confirmed = this.#byOrder.get(order);
     if (confirmed?.key !== key) {
       return false;
@@ -116,6 +122,7 @@ export class ConfirmedMessages {
       this.#addLost(confirmed);
     }
     this.#byOrder.clear();
+    this.#presentByKey.clear();
   }
 
   /** All with this key, of connections that have ended. */
@@ -155,6 +162,7 @@ export class ConfirmedMessages {
     const confirmed = { key: keyOf(received), broker, order, ...times, ...links };
     this.#recognised.add(confirmed);
     this.#byOrder.set(order, confirmed);
+    this.#presentByKey.add(confirmed.key, confirmed);
   }
 
   #addLost(confirmed: Confirmed): void {
@@ -177,6 +185,7 @@ export class ConfirmedMessages {
     if (confirmed.lostAt === undefined) {
       this.#recognised.delete(confirmed);
       this.#byOrder.delete(confirmed.order);
+      this.#presentByKey.delete(confirmed.key, confirmed);
     } else {
       this.#lost.delete(confirmed);
       this.#byKey.delete(confirmed.key, confirmed);

@@ -146,11 +146,6 @@ export class Copies {
     }
   }
 
-  /** The connection is left: flows may not have had the last one, and whoever has the session next gets it again. */
-  left(): void {
-    this.#previous = undefined;
-  }
-
   /** No copy of it comes any more. */
   #stopAwaiting({ topic, copies, isCertain }: Awaited): void {
     this.#awaited.delete(topic);
@@ -188,8 +183,8 @@ export class Copies {
       }
     } else {
       this.#awaited.clear();
-      this.#previous = undefined;
     }
+    this.#previous = undefined;
     this.#retained.clear();
     if (!isSameBroker) {
       this.#behaviour = 'unknown';

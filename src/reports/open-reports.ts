@@ -368,8 +368,9 @@ export class OpenReports {
       return undefined;
     }
     const key = keyOf(received);
+    const again = () => new OpenMessage(received, this.#broker, this.#events);
     if (ackedOrder > 0 && this.#confirmed.takePresent(key, ackedOrder)) {
-      return { message: new OpenMessage(received, this.#broker, this.#events), by: 'present' as const };
+      return { message: again(), by: 'present' as const };
     }
     // What is open first: it must not be acknowledged in the place of another one with the same content.
     const message = this.#expected.take(key, now);
@@ -378,9 +379,10 @@ export class OpenReports {
       message.broker = this.#broker;
       return { message, by: 'lost' as const };
     }
-    return this.#confirmed.takeLost(key, now)
-      ? { message: new OpenMessage(received, this.#broker, this.#events), by: 'lost' as const }
-      : undefined;
+    if (this.#confirmed.takeLost(key, now)) {
+      return { message: again(), by: 'lost' as const };
+    }
+    return this.#confirmed.takePresent(key, 0) ? { message: again(), by: 'present' as const } : undefined;
   }
 
   /** What is confirmed while it cannot be acknowledged is done, but known again. */

@@ -236,7 +236,6 @@ export class Reports {
     }
     this.open.handOver();
     if (this.#keptSessions.length > 0 && this.#lastBroker !== '') {
-      this.#copies.left();
       LEFT.leave(this.#keptSessions, { broker: this.#lastBroker, copies: this.#copies });
       // Once: whoever comes for it learns more.
       this.#copies = new Copies(this.#now);

@@ -77,13 +77,16 @@ describe('confirmed messages', () => {
     }
     assert.equal(messages.takeLost(keyOfTopic('t'), NOW), false);
     assert.deepEqual(
-      [isKnownHere(messages, 0, 't'), isKnownHere(messages, 3, 't'), isKnownHere(messages, 1, 'u')],
+      [isKnownHere(messages, 3, 't'), isKnownHere(messages, 1, 'u'), isKnownHere(messages, 0, 'u')],
       [false, false, false],
     );
+    // Under another number, by its content, and none is taken for it.
+    assert.deepEqual([isKnownHere(messages, 0, 't'), isKnownHere(messages, 0, 't')], [true, true]);
     assert.deepEqual(
       [1, 1, 2].map((order) => isKnownHere(messages, order, 't')),
       [true, false, true],
     );
+    assert.equal(isKnownHere(messages, 0, 't'), false);
     messages.left(NOW);
     assert.deepEqual([isKnownHere(messages, 3, 't', LONG), isKnown(messages, 't', LONG)], [false, true]);
   });
