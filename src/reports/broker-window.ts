@@ -38,8 +38,8 @@ export class BrokerWindow {
     }
   }
 
-  acknowledged(now: number): void {
-    this.#unacknowledged--;
+  acknowledged(now: number, count = 1): void {
+    this.#unacknowledged -= count;
     this.#fewerSince ??= now;
   }
 

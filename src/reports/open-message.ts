@@ -27,6 +27,8 @@ export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
   expectedUntil = 0;
   /** Deliveries that are not confirmed. */
   open = 0;
+  /** What nobody wants that came behind it, before the next one that is kept: it is acknowledged with it. */
+  unwantedBehind = 0;
   /** A flow has confirmed it, perhaps at once. */
   isStored = false;
   before: OpenMessage | undefined;

@@ -71,6 +71,8 @@ export class OpenReports {
   #timer: NodeJS.Timeout | undefined;
   readonly #failed: (fault: unknown) => void;
   readonly #window = new BrokerWindow();
+  /** Of the present connection; as long as any waits to be acknowledged, this one does. */
+  #lastKept: OpenMessage | undefined;
   #isHeldUp = false;
   /** Told when `isHeldUp` has changed. */
   onHeldUp: (() => void) | undefined;
@@ -172,9 +174,15 @@ export class OpenReports {
     const comesAgain = outcome === 'delivered' && (deferrable.mustWait || deferrable.isLost);
     // Sent again without the first of its kind it would pass for a report of its own.
     const isSecond = outcome === 'copy' || outcome === 'repeat';
-    return message.open > 0 || message.isStored || comesAgain || isSecond
-      ? this.#keep(message, deferrable)
-      : outcome;
+    if (message.open > 0 || message.isStored || comesAgain || isSecond) {
+      return this.#keep(message, deferrable);
+    }
+    // It takes a place at the broker all the same.
+    if (deferrable.mustWait && !deferrable.isLost && this.#lastKept) {
+      this.#lastKept.unwantedBehind++;
+      this.#window.kept();
+    }
+    return outcome;
   }
 
   /** Opens the message that is being delivered, for one node; undefined where the broker does not keep it. */
@@ -258,6 +266,7 @@ export class OpenReports {
     this.#broker = broker;
     this.#messages.connected(isPresent);
     this.#window.connected();
+    this.#lastKept = undefined;
     this.#checkHeldUp();
     this.#expected.clear();
     // Those of a service that a deploy has ended: later there are none any more.
@@ -289,6 +298,7 @@ export class OpenReports {
       this.#leaveConfirmed();
     }
     this.#messages.clear();
+    this.#lastKept = undefined;
     this.#confirmed = new ConfirmedMessages();
   }
 
@@ -315,7 +325,7 @@ export class OpenReports {
 
   /** It comes again when the connection is lost before the broker has had the acknowledgement. */
   #written(message: OpenMessage, order: number): void {
-    this.#window.acknowledged(this.#now());
+    this.#window.acknowledged(this.#now(), 1 + message.unwantedBehind);
     this.#messages.delete(message);
     this.#confirmed.add(message, order);
   }
@@ -337,6 +347,8 @@ export class OpenReports {
       return 'kept';
     }
     message.deferral = deferral;
+    message.unwantedBehind = 0;
+    this.#lastKept = message;
     this.#window.kept();
     this.#messages.readOn(deferral, isNew);
     // What nobody has to confirm any more is done, but known until that is written.

@@ -656,6 +656,43 @@ describe('reports that are open', () => {
     );
   });
 
+  it('count what nobody wants behind them among what the broker waits for, until it is acknowledged', () => {
+    const { reports, receive, pass, acknowledged } = start();
+    const receiveUnwanted = (n: number, mustWait: boolean) => {
+      const received = { topic: `u${n}`, payload: Buffer.alloc(0), retained: false, heardAt: now };
+      const defer = () => assert.fail('is kept');
+      const deferrable = { isResent: false, ackedOrder: 0, isLost: false, mustWait, defer };
+      assert.equal(
+        reports.receive(received, deferrable, () => 'unwanted'),
+        'unwanted',
+      );
+    };
+    const isHeldUp = () => {
+      pass(61_000);
+      return reports.isHeldUp;
+    };
+    const { id } = receive('open');
+    for (let n = 0; n < 8; n++) {
+      receiveUnwanted(n, true);
+    }
+    receiveUnwanted(8, false);
+    assert.equal(isHeldUp(), false);
+    receiveUnwanted(9, true);
+    assert.equal(isHeldUp(), true);
+    reports.confirm(id);
+    assert.deepEqual([isHeldUp(), acknowledged], [false, ['open']]);
+    receive('next');
+    for (let n = 0; n < 8; n++) {
+      receiveUnwanted(n, true);
+    }
+    assert.equal(isHeldUp(), false);
+    receiveUnwanted(9, true);
+    assert.equal(isHeldUp(), true);
+    reports.connected('broker', true);
+    receiveUnwanted(10, true);
+    assert.equal(isHeldUp(), false);
+  });
+
   it('are acknowledged when all nodes have confirmed them, not within their delivery', () => {
     const { reports, confirmer, acknowledged, receive } = start();
     const other = { ...confirmer, owner: 'other' };
