@@ -36,8 +36,6 @@ interface Awaited {
   since: number;
   expected: number;
   isCertain: boolean;
-  /** Flows had it already when it came. */
-  isRecognised: boolean;
 }
 
 /**
@@ -47,8 +45,13 @@ interface Awaited {
  */
 export class Copies {
   readonly #now: () => number;
-  /** By topic, the oldest first. */
+  /** By topic, the oldest first: what was new here. */
   readonly #awaited = new Map<string, Awaited>();
+  /**
+   * By topic: what flows had already when it came, of a connection that was lost. One that was new may stand beside it: one
+   * that came before it and of which a broker sends fewer copies than expected, or behind it over the lost connection.
+   */
+  readonly #recognised = new Map<string, Awaited>();
   #behaviour: 'unknown' | 'once' | 'each' = 'unknown';
   #contradictions = 0;
   /** The message before, where a leftover subscription may bring each one twice. */
@@ -80,35 +83,29 @@ export class Copies {
     if (retained) {
       return this.#isRetainedCopy(topic, payload);
     }
-    const first = this.#awaited.get(topic);
     const digest = digestOf(payload);
     const now = this.#now();
-    const isSame = first?.digest === digest;
-    if (isSame && !(now - first.since >= MAX_BETWEEN_MS && hasCaughtUp(first.since))) {
+    const list = this.#listOf(topic, digest);
+    const first = list?.get(topic);
+    if (list && first && !(now - first.since >= MAX_BETWEEN_MS && hasCaughtUp(first.since))) {
       first.copies++;
       // One copy shows it; fewer than expected come where the broker has refused a subscription.
       if (isCertain && first.copies === 2 && now - first.since < MAX_TELLING_MS) {
         this.#learn('each');
       }
       if (first.copies >= first.expected) {
-        this.#awaited.delete(topic);
+        list.delete(topic);
       }
       return this.#behaviour !== 'once';
     }
-    if (first) {
-      this.#stopAwaiting(first);
+    const before = this.#awaited.get(topic);
+    if (before) {
+      this.#stopAwaiting(before);
     } else if (this.#awaited.size >= MAX_AWAITED) {
       this.#stopAwaiting(this.#awaited.values().next().value as Awaited);
     }
-    this.#awaited.set(topic, {
-      topic,
-      digest,
-      copies: 1,
-      since: now,
-      expected,
-      isCertain,
-      isRecognised: false,
-    });
+    this.#recognised.delete(topic);
+    this.#awaited.set(topic, { topic, digest, copies: 1, since: now, expected, isCertain });
     return false;
   }
 
@@ -119,20 +116,13 @@ export class Copies {
    */
   recognised(topic: string, payload: Buffer, expected: number): void {
     this.#previous = { topic, payload };
-    const first = this.#awaited.get(topic);
-    // One that was new here has come behind it; of those that are sent again the last is the one whose copies may not have come.
-    const isOlder = first ? !first.isRecognised : this.#awaited.size >= MAX_AWAITED;
-    if (expected > 1 && !isOlder) {
-      const digest = digestOf(payload);
-      this.#awaited.set(topic, {
-        topic,
-        digest,
-        copies: 1,
-        since: this.#now(),
-        expected,
-        isCertain: false,
-        isRecognised: true,
-      });
+    const digest = digestOf(payload);
+    const hasRoom = this.#recognised.has(topic) || this.#recognised.size < MAX_AWAITED;
+    const isAwaited = this.#awaited.get(topic)?.digest === digest;
+    if (expected > 1 && hasRoom && !isAwaited) {
+      // It comes in the order of then: of those of one topic the last is the one whose copies may not have come.
+      const since = this.#now();
+      this.#recognised.set(topic, { topic, digest, copies: 1, since, expected, isCertain: false });
     }
   }
 
@@ -141,9 +131,15 @@ export class Copies {
     if (this.#isPrevious(topic, payload)) {
       this.#previous = undefined;
     }
-    if (this.#awaited.get(topic)?.digest === digestOf(payload)) {
-      this.#awaited.delete(topic);
+    this.#listOf(topic, digestOf(payload))?.delete(topic);
+  }
+
+  /** Where the first of this one is awaited. */
+  #listOf(topic: string, digest: string): Map<string, Awaited> | undefined {
+    if (this.#awaited.get(topic)?.digest === digest) {
+      return this.#awaited;
     }
+    return this.#recognised.get(topic)?.digest === digest ? this.#recognised : undefined;
   }
 
   /** No copy of it comes any more. */
@@ -156,7 +152,7 @@ export class Copies {
 
   /** Whether further copies of it are awaited. */
   isAwaited(topic: string, payload: Buffer): boolean {
-    return this.#awaited.get(topic)?.digest === digestOf(payload);
+    return this.#listOf(topic, digestOf(payload)) !== undefined;
   }
 
   /** Whether this message is the same as the one before. */
@@ -183,6 +179,7 @@ export class Copies {
       }
     } else {
       this.#awaited.clear();
+      this.#recognised.clear();
     }
     this.#previous = undefined;
     this.#retained.clear();

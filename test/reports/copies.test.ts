@@ -407,17 +407,44 @@ describe('copies of a report', () => {
   });
 
   it('are awaited of 1 000 topics that flows had already, too', () => {
-    for (const [count, expected] of [
-      [999, true],
-      [1_000, false],
-    ] as const) {
-      const copies = new Copies();
-      for (let n = 0; n < count; n++) {
-        isCopyIn(copies, n, `t${n}`);
-      }
-      copies.recognised(TOPIC, payload(1), 2);
-      assert.equal(isCopyIn(copies, 1), expected);
+    const copies = new Copies();
+    for (let n = 0; n < 1_001; n++) {
+      copies.recognised(`t${n}`, payload(n), 2);
     }
+    copies.recognised('t0', payload(1_001), 2);
+    assert.deepEqual(
+      [isCopyIn(copies, 1_001, 't0'), isCopyIn(copies, 999, 't999'), isCopyIn(copies, 1_000, 't1000')],
+      [true, true, false],
+    );
+  });
+
+  it('are awaited of what flows had already beside what is new, whichever comes first', () => {
+    const behind = new Copies();
+    // Fewer come than are expected.
+    behind.isCopy(TOPIC, payload(1), 3, false);
+    behind.isCopy(TOPIC, payload(1), 3, false);
+    behind.recognised(TOPIC, payload(2), 2);
+    assert.equal(isCopyIn(behind, 2), true);
+    const before = new Copies();
+    isCopyIn(before, 2);
+    before.recognised(TOPIC, payload(1), 2);
+    assert.equal(isCopyIn(before, 2), true);
+    assert.deepEqual([isCopyIn(before, 3), isCopyIn(before, 1)], [false, false], 'a new one ends it');
+  });
+
+  it('are counted once of what is recognised while they are awaited', () => {
+    const copies = new Copies();
+    isCopyIn(copies, 1);
+    copies.recognised(TOPIC, payload(1), 2);
+    assert.deepEqual([isCopyIn(copies, 1), isCopyIn(copies, 1)], [true, false]);
+    copies.recognised(TOPIC, payload(2), 2);
+    assert.equal(copies.isAwaited(TOPIC, payload(2)), true);
+    copies.connected(true, true);
+    copies.forget(message(2));
+    assert.equal(copies.isAwaited(TOPIC, payload(2)), false);
+    copies.recognised(TOPIC, payload(3), 2);
+    copies.connected(true, false);
+    assert.equal(copies.isAwaited(TOPIC, payload(3)), false);
   });
 
   it('are none of what is forgotten', () => {
