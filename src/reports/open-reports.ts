@@ -71,7 +71,7 @@ export class OpenReports {
   #timer: NodeJS.Timeout | undefined;
   readonly #failed: (fault: unknown) => void;
   readonly #window = new BrokerWindow();
-  /** Of the present connection; as long as any waits to be acknowledged, this one does. */
+  /** Of the present connection, until it is acknowledged; as long as any waits for that, this one does. */
   #lastKept: OpenMessage | undefined;
   #isHeldUp = false;
   /** Told when `isHeldUp` has changed. */
@@ -326,6 +326,9 @@ export class OpenReports {
   /** It comes again when the connection is lost before the broker has had the acknowledgement. */
   #written(message: OpenMessage, order: number): void {
     this.#window.acknowledged(this.#now(), 1 + message.unwantedBehind);
+    if (message === this.#lastKept) {
+      this.#lastKept = undefined;
+    }
     this.#messages.delete(message);
     this.#confirmed.add(message, order);
   }
