@@ -83,13 +83,13 @@ export class LastValues {
   }
 
   /**
-   * Notes what a report says; one of another kind, a sample that has failed, a property or measurement without a value,
-   * or one that comes late and is older than what is known, changes nothing. The report itself is not kept.
+   * Notes what a report says; one of another kind, a sample that has failed, or one that comes late and is older than
+   * what is known, changes nothing. The report itself is not kept.
    * @param heardAt in milliseconds of `performance.now()`; undefined: just now
    */
   recordReport(report: Readonly<Report>, heardAt?: number): void {
     const { kind, gateway, device, identifier, time } = report;
-    if (!WITH_VALUE.has(kind) || identifier === undefined || isFailed(report) || lacksValue(report)) {
+    if (!WITH_VALUE.has(kind) || identifier === undefined || isFailed(report)) {
       return;
     }
     const now = heardAt ?? this.#now();
@@ -438,9 +438,4 @@ const byKey = ([a]: KeyedValue, [b]: KeyedValue): number => (a < b ? -1 : Number
 /** Sorts the array itself. */
 export function sortByKey(values: KeyedValue[]): KeyedValue[] {
   return values.sort(byKey);
-}
-
-/** An event may come without a value (interface, section "Topic kinds and payloads"); a property or measurement that does says nothing. */
-function lacksValue({ kind, value }: Readonly<Report>): boolean {
-  return value === undefined && kind !== 'event';
 }

@@ -31,26 +31,6 @@ const findIn = (values: LastValues, query: ValueQuery) => values.all(query)[0];
 describe('last values', () => {
   let now = 0;
 
-  for (const kind of ['measurement', 'property'] as const) {
-    it(`stay where a ${kind} comes without a value`, () => {
-      const values = open();
-      values.recordReport(report({ kind }));
-      values.recordReport(report({ kind, value: undefined }));
-      values.recordReport(report({ kind, value: undefined, device: mac(2) }));
-      assert.equal(findIn(values, { device: D })?.value, 21.5);
-      assert.equal(values.size, 1);
-      values.recordReport(report({ kind, value: null }));
-      assert.equal(findIn(values, { device: D })?.value, null);
-    });
-  }
-
-  it('are null after an event without a value', () => {
-    const values = open();
-    values.recordReport(report({ kind: 'event' }));
-    values.recordReport(report({ kind: 'event', value: undefined }));
-    assert.equal(findIn(values, { device: D })?.value, null);
-  });
-
   it('keep nothing of the response that a value was read from', () => {
     const values = open();
     const before = usedMemory();
@@ -654,7 +634,7 @@ describe('last values', () => {
       { value: 2, seq: 2, time: '2026-01-01T12:00:01.000Z' },
       { seq: 3, value: 3 },
       { value: 4, seq: 4, ext: 'half' },
-      { value: undefined, seq: 5, kind: 'event' },
+      { value: undefined, seq: 5 },
       { value: 6, raw: '0600', form: 'raw', identifier: '8800' },
       { value: 7, seq: 7, kind: 'property' },
       { value: 8, seq: 8, kind: 'property' },
