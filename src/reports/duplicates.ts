@@ -5,6 +5,8 @@ import type { Report } from '../protocol/reports/index.ts';
 /** Beyond this many distinct reports in one window the oldest are forgotten: a duplicate then passes. */
 const MAX_REPORTS = 100_000;
 const MAX_KEY_LENGTH = 300;
+/** What is longer is no structure of the catalogue, and sorting it takes longer than all the rest. */
+const MAX_SORTED_LENGTH = 10_000;
 
 /**
  * Two reports are the same when device, kind, identifier (by name when known), parent, value, and `seq` (else
@@ -50,27 +52,13 @@ export class Duplicates {
 }
 
 /** What is long is remembered by a digest, so that nobody outside decides how much memory it takes. */
-function keyOf(report: Report): string {
-  const { device, kind, topicKind, name, identifier, parent, value, seq, time } = report;
+function keyOf({ device, kind, topicKind, name, identifier, parent, value, seq, time }: Report): string {
   const place = [device, topicKind ?? kind, name ?? identifier, parent];
-  const key = JSON.stringify([...place, isStructure(value) ? withSortedKeys(value) : value, seq ?? time]);
+  const keyWith = (shown: unknown) => JSON.stringify([...place, shown, seq ?? time]);
+  const given = keyWith(value);
+  const key =
+    typeof value === 'object' && given.length <= MAX_SORTED_LENGTH ? keyWith(withSortedKeys(value)) : given;
   return key.length <= MAX_KEY_LENGTH ? key : createHash('sha1').update(key).digest('base64');
-}
-
-/** What has more fields is none of the catalogue, and sorting it takes longer than all the rest. */
-const MAX_FIELDS = 1_000;
-
-function isStructure(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) {
-    return false;
-  }
-  let count = 0;
-  for (const _ in value) {
-    if (++count > MAX_FIELDS) {
-      return false;
-    }
-  }
-  return true;
 }
 
 /** Two gateways, or a gateway and the catalogue, may name the fields of a structure in another order. */

@@ -112,6 +112,18 @@ describe('recognition of duplicate reports', () => {
     assert.equal(duplicates.seen({ ...base, value: { ...other, levels: [{ high: 1, low: 2 }] } }), false);
   });
 
+  it('sorts no fields of what is longer than 10 000 characters, however deep they lie', () => {
+    for (const [length, isKnown] of [
+      [9_000, true],
+      [10_000, false],
+    ] as const) {
+      const duplicates = new Duplicates(1_000_000_000);
+      const text = 'x'.repeat(length);
+      assert.equal(duplicates.seen({ ...base, value: { a: { text, b: 1 } } }), false);
+      assert.equal(duplicates.seen({ ...base, value: { a: { b: 1, text } } }), isKnown);
+    }
+  });
+
   itAtScale('tells long reports apart, and recognises them, in little memory', () => {
     const duplicates = new Duplicates(1_000_000_000);
     const long = (seq: number): Report => ({ ...base, seq, value: `${seq}${'x'.repeat(100_000)}` });
