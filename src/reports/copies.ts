@@ -116,10 +116,12 @@ export class Copies {
    */
   recognised(topic: string, payload: Buffer, expected: number): void {
     this.#previous = { topic, payload };
-    const digest = digestOf(payload);
     const hasRoom = this.#recognised.has(topic) || this.#recognised.size < MAX_AWAITED;
-    const isAwaited = this.#awaited.get(topic)?.digest === digest;
-    if (expected > 1 && hasRoom && !isAwaited) {
+    if (expected < 2 || topic.length > MAX_TOPIC_LENGTH || !hasRoom) {
+      return;
+    }
+    const digest = digestOf(payload);
+    if (this.#awaited.get(topic)?.digest !== digest) {
       // It comes in the order of then: of those of one topic the last is the one whose copies may not have come.
       const since = this.#now();
       this.#recognised.set(topic, { topic, digest, copies: 1, since, expected, isCertain: false });

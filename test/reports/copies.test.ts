@@ -412,6 +412,11 @@ describe('copies of a report', () => {
       copies.recognised(`t${n}`, payload(n), 2);
     }
     copies.recognised('t0', payload(1_001), 2);
+    const long = new Copies();
+    for (const length of [1_000, 1_001]) {
+      long.recognised('t'.repeat(length), payload(1), 2);
+      assert.equal(long.isAwaited('t'.repeat(length), payload(1)), length === 1_000);
+    }
     assert.deepEqual(
       [isCopyIn(copies, 1_001, 't0'), isCopyIn(copies, 999, 't999'), isCopyIn(copies, 1_000, 't1000')],
       [true, true, false],
