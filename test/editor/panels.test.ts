@@ -515,7 +515,7 @@ describe('the panels in the editor', function () {
       .waitFor({ state: 'detached' });
     await page.locator('.red-ui-typedInput-option-trigger:visible').click();
     await page.locator('.red-ui-typedInput-options:visible a', { hasText: 'unconnected' }).click();
-    assert.equal(await page.locator('#mt-gateway-problem-value:visible').count(), 0);
+    await page.locator('#mt-gateway-problem-value').waitFor({ state: 'hidden' });
     await save();
     const { value, valueType } = await saved('mt-gw-write');
     assert.deepEqual([value, valueType], ['unconnected', 'str']);
