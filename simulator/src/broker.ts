@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { Aedes, AedesPublishPacket, AuthenticateError, Client } from 'aedes';
 import { limitBroker } from './broker-limits.ts';
 import type { OpenLink } from './gateway-link.ts';
+import { markResent } from './resent.ts';
 
 export interface BrokerOptions {
   host: string;
@@ -179,6 +180,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { Aedes } = await import('aedes');
   const aedes = await Aedes.createBroker();
   limitBroker(aedes, options.queueLimit);
+  markResent(aedes);
   const clients = new Set<Client>();
   aedes.on('client', (client) => clients.add(client));
   aedes.on('clientDisconnect', (client) => clients.delete(client));

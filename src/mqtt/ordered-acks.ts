@@ -54,8 +54,13 @@ export class OrderedAcks implements Deferrable {
   readonly #ping: () => void;
   /** Those that are not written, and all that came behind the first of them. */
   readonly #waiting = new Queue<Ack>();
-  /** How many of them have this packet id; one, where the broker keeps to MQTT. Made when the first waits. */
+  /**
+   * How many of them have this packet id, and are not done with; one, where the broker keeps to MQTT. Made when the first
+   * waits.
+   */
   #waitingById: Uint16Array | undefined;
+  /** By packet id: so many of them, the oldest ones, are not written, as the broker has used the id again. */
+  readonly #settledById = new Map<number, number>();
   /** The order in which this packet id was written last; 0: never. Made when the first is. */
   #writtenById: Float64Array | undefined;
   /** Counts up those that somebody wants to know of. */
@@ -111,6 +116,7 @@ export class OrderedAcks implements Deferrable {
     if (!isResent) {
       // The broker uses the id for another message, so it has had the acknowledgement, and those before it.
       this.#settle(this.#writtenById?.[messageId] ?? 0);
+      this.#settleWaiting(messageId);
     } else if (this.#waitingById?.[messageId]) {
       callback(NOT_NOW);
       return false;
@@ -175,11 +181,20 @@ export class OrderedAcks implements Deferrable {
   writeDue(): void {
     while (this.#isOpen() && this.#waiting.first?.isDue) {
       const { messageId, events } = this.#waiting.shift() as Ack;
+      const settled = this.#settledById.get(messageId);
+      if (settled) {
+        this.#settledById.set(messageId, settled - 1);
+        events?.written(0);
+        continue;
+      }
       this.#pubacks.addDone(messageId);
       this.#countWaiting(messageId, -1);
       if (events) {
         this.#written(messageId, events);
       }
+    }
+    if (this.#waiting.size === 0) {
+      this.#settledById.clear();
     }
     if (this.#held && this.#waiting.size <= MAX_WAITING) {
       const held = this.#held;
@@ -191,6 +206,15 @@ export class OrderedAcks implements Deferrable {
   #wait(ack: Ack): void {
     this.#waiting.push(ack);
     this.#countWaiting(ack.messageId, 1);
+  }
+
+  /** A second acknowledgement of the message before would be taken for one of the message that comes now. */
+  #settleWaiting(messageId: number): void {
+    const count = this.#waitingById?.[messageId];
+    if (count) {
+      this.#countWaiting(messageId, -count);
+      this.#settledById.set(messageId, (this.#settledById.get(messageId) ?? 0) + count);
+    }
   }
 
   #countWaiting(messageId: number, change: number): void {

@@ -30,7 +30,10 @@ export interface Deferrable {
 }
 
 export interface DeferralEvents {
-  /** The acknowledgement is on its way to the broker. @param order counts up over those of one connection */
+  /**
+   * The acknowledgement is on its way to the broker.
+   * @param order counts up over those of one connection; 0: it is not needed, and the message does not come again
+   */
   written(order: number): void;
   /**
    * The broker has had all acknowledgements up to this one, and does not send these messages again. Told to one of the

@@ -22,6 +22,8 @@ interface Confirmed extends Linked<Confirmed> {
   readonly broker: string;
   /** Of its acknowledgement, among those of the present connection. */
   readonly order: number;
+  /** See `OpenMessage`. */
+  readonly isResent: boolean;
   /** When its connection was lost; undefined: it is the present one. */
   lostAt: number | undefined;
   expectedUntil: number;
@@ -35,6 +37,7 @@ export class ConfirmedMessages {
   /** Of the present connection too, before `fresh`. */
   readonly #recognised = new LinkedList<Confirmed>();
   readonly #byOrder = new Map<number, Confirmed>();
+  /** Without those that came marked. */
   readonly #presentByKey = new SetMap<string, Confirmed>();
   /** Of connections that were lost. */
   readonly #lost = new LinkedList<Confirmed>();
@@ -55,21 +58,21 @@ export class ConfirmedMessages {
   }
 
   /** The acknowledgement of this one is on its way to the broker. @param order of it, see `DeferralEvents` */
-  add({ received, broker }: OpenMessage, order: number): void {
+  add({ received, broker, isResent }: OpenMessage, order: number): void {
     const { topic, payload } = received;
     this.#broker = broker;
-    if (topic.length + payload.length <= MAX_PACKED) {
+    if (!isResent && topic.length + payload.length <= MAX_PACKED) {
       this.#fresh.push(order, topic, payload);
     } else {
       this.#recogniseFresh();
-      this.#recognise(received, broker, order);
+      this.#recognise(received, broker, order, isResent);
     }
     this.#forgetOldest();
   }
 
   /** The connection of this one was lost, and it may come again. */
   addLost({ received, broker, lostAt, expectedUntil }: OpenMessage): void {
-    const known = { broker, order: 0, lostAt, expectedUntil };
+    const known = { broker, order: 0, isResent: true, lostAt, expectedUntil };
     this.#addLost({ key: keyOf(received), ...known, before: undefined, after: undefined, list: undefined });
     this.#forgetOldest();
   }
@@ -83,22 +86,24 @@ export class ConfirmedMessages {
   }
 
   /**
-   * Whether it is one of the present connection that has come once more: it counts as a new one then. One whose number was
-   * not acknowledged here is known by its content: a broker that had the acknowledgement just then sends it under another.
+   * One of the present connection that has come once more: it counts as a new one then. One whose number was not
+   * acknowledged here is known by its content: a broker that had the acknowledgement just then sends it under another. Not
+   * where the first one was marked, too: a broker that sends after a loss what was in flight has equal ones among it.
    * @param order see `Deferrable.ackedOrder`
    */
-  takePresent(key: string, order: number): boolean {
+  takePresent(key: string, order: number): { isResent: boolean } | undefined {
     this.#recogniseFresh();
     if (order === 0) {
       // The one that it is taken for may still come itself.
-      return this.#presentByKey.of(key).size > 0;
+      const [first] = this.#presentByKey.of(key);
+      return first;
     }
     const confirmed = this.#byOrder.get(order);
     if (confirmed?.key !== key) {
-      return false;
+      return undefined;
     }
     this.#forget(confirmed);
-    return true;
+    return confirmed;
   }
 
   /** Whether it is one of a lost connection that has come again now: it counts as a new one then. */
@@ -152,17 +157,19 @@ export class ConfirmedMessages {
   #recogniseFresh(): void {
     const broker = this.#broker;
     for (const { order, text, content } of this.#fresh.clear()) {
-      this.#recognise({ topic: text, payload: content }, broker, order);
+      this.#recognise({ topic: text, payload: content }, broker, order, false);
     }
   }
 
-  #recognise(received: ReceivedMessage, broker: string, order: number): void {
+  #recognise(received: ReceivedMessage, broker: string, order: number, isResent: boolean): void {
     const times = { lostAt: undefined, expectedUntil: FOREVER };
     const links = { before: undefined, after: undefined, list: undefined };
-    const confirmed = { key: keyOf(received), broker, order, ...times, ...links };
+    const confirmed = { key: keyOf(received), broker, order, isResent, ...times, ...links };
     this.#recognised.add(confirmed);
     this.#byOrder.set(order, confirmed);
-    this.#presentByKey.add(confirmed.key, confirmed);
+    if (!isResent) {
+      this.#presentByKey.add(confirmed.key, confirmed);
+    }
   }
 
   #addLost(confirmed: Confirmed): void {

@@ -31,6 +31,8 @@ export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
   unwantedBehind = 0;
   /** A flow has confirmed it, perhaps at once. */
   isStored = false;
+  /** It has come over the present connection marked as sent before, and not without the mark. */
+  isResent = false;
   before: OpenMessage | undefined;
   after: OpenMessage | undefined;
   list: LinkedList<OpenMessage> | undefined;

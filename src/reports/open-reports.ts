@@ -156,12 +156,13 @@ export class OpenReports {
     if (this.#isHeldUp) {
       this.#checkHeldUp();
     }
-    const known = deferrable.isResent ? this.#takeExpected(received, deferrable.ackedOrder) : undefined;
+    const { isResent } = deferrable;
+    const known = isResent ? this.#takeExpected(received, deferrable.ackedOrder) : undefined;
     if (known) {
       deliver(known.by);
       return this.#keep(known.message, deferrable);
     }
-    const message = new OpenMessage(received, this.#broker, this.#events);
+    const message = this.#messageOf(received, isResent);
     let outcome: Outcome;
     this.#current = message;
     this.#currentAt = now;
@@ -330,7 +331,9 @@ export class OpenReports {
       this.#lastKept = undefined;
     }
     this.#messages.delete(message);
-    this.#confirmed.add(message, order);
+    if (order > 0) {
+      this.#confirmed.add(message, order);
+    }
   }
 
   #keep(message: OpenMessage, deferrable: Deferrable): 'kept' {
@@ -383,21 +386,32 @@ export class OpenReports {
       return undefined;
     }
     const key = keyOf(received);
-    const again = () => new OpenMessage(received, this.#broker, this.#events);
-    if (ackedOrder > 0 && this.#confirmed.takePresent(key, ackedOrder)) {
-      return { message: again(), by: 'present' as const };
+    const present = (order: number) => {
+      const first = this.#confirmed.takePresent(key, order);
+      return first && { message: this.#messageOf(received, first.isResent), by: 'present' as const };
+    };
+    const acknowledged = ackedOrder > 0 ? present(ackedOrder) : undefined;
+    if (acknowledged) {
+      return acknowledged;
     }
     // What is open first: it must not be acknowledged in the place of another one with the same content.
     const message = this.#expected.take(key, now);
     if (message) {
       message.expectedUntil = 0;
       message.broker = this.#broker;
+      message.isResent = true;
       return { message, by: 'lost' as const };
     }
     if (this.#confirmed.takeLost(key, now)) {
-      return { message: again(), by: 'lost' as const };
+      return { message: this.#messageOf(received, true), by: 'lost' as const };
     }
-    return this.#confirmed.takePresent(key, 0) ? { message: again(), by: 'present' as const } : undefined;
+    return present(0);
+  }
+
+  #messageOf(received: Message, isResent: boolean): OpenMessage {
+    const message = new OpenMessage(received, this.#broker, this.#events);
+    message.isResent = isResent;
+    return message;
   }
 
   /** What is confirmed while it cannot be acknowledged is done, but known again. */

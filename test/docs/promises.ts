@@ -1056,6 +1056,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are not given twice where one that was just acknowledged is sent again between two copies …',
         ],
       },
+    'All this needs a broker that marks what it sends again (DUP), as MQTT demands; from one that does not after a new connection, such as aedes, what is open and what was acknowledged behind it come as new ones.':
+      {
+        'mqtt/confirm-same': 'come as new ones from a broker that does not mark what it sends again',
+        'simulator/service':
+          'marks what it sends a session once more after a loss, and not what has waited there',
+      },
     '**A deploy or restart.** A deploy that replaces the node brings what is open again, which is none of those times.':
       {
         'mqtt/confirm': 'come again to the node that a deploy has put in the place of another',

@@ -206,7 +206,7 @@ describe('acknowledgements in order', () => {
     acks.done();
     assert.equal(read.length, 65_535);
     deferral.acknowledge();
-    assert.deepEqual([read.length, written.length, written.at(-1)], [65_536, 65_536, 2]);
+    assert.deepEqual([read.length, written.length, written.at(-1)], [65_536, 65_535, 2]);
   });
 
   it('hold up reading until the first of too many is written, and not only a later one', () => {
@@ -336,5 +336,61 @@ describe('acknowledgements in order', () => {
       const { settled } = write(1_002);
       assert.deepEqual(settled, [1, 2]);
     });
+  });
+
+  it('are not written for a message whose packet id the broker has used again meanwhile', () => {
+    const { acks, begin, written } = start();
+    const told: [number, number][] = [];
+    const defer = (messageId: number, isResent = false) => {
+      assert.equal(begin(messageId, isResent), true);
+      const deferral = acks.defer({ written: (order) => void told.push([messageId, order]), settled() {} });
+      deferral.readOn();
+      return deferral;
+    };
+    const first = defer(1);
+    const second = defer(2);
+    begin(3);
+    acks.done();
+    second.acknowledge();
+    // The broker gives ids of its own accord: it does not wait for these any more.
+    const again = [defer(2), defer(3), defer(2)];
+    first.acknowledge();
+    assert.deepEqual(
+      [written, told],
+      [
+        [1],
+        [
+          [1, 1],
+          [2, 0],
+        ],
+      ],
+    );
+    assert.deepEqual([begin(2, true), begin(3, true)], [false, false]);
+    again[1]?.acknowledge();
+    again[2]?.acknowledge();
+    again[0]?.acknowledge();
+    assert.deepEqual(written, [1, 3, 2]);
+    assert.deepEqual(told.slice(2), [
+      [2, 0],
+      [3, 2],
+      [2, 3],
+    ]);
+    assert.equal(acks.mustWait, false);
+    defer(2).acknowledge();
+    assert.deepEqual(written, [1, 3, 2, 2]);
+  });
+
+  it('are awaited anew where the message that has the packet id now was not taken', () => {
+    const { acks, begin, written } = start();
+    begin(1);
+    const first = acks.defer(NOBODY);
+    begin(2);
+    acks.done();
+    begin(2);
+    acks.done(new Error('not taken'));
+    assert.equal(begin(2, true), true);
+    acks.done();
+    first.acknowledge();
+    assert.deepEqual(written, [1, 2]);
   });
 });

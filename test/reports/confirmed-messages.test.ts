@@ -18,7 +18,7 @@ describe('confirmed messages', () => {
   };
   /** The same, over the same connection. */
   const isKnownHere = (messages: ConfirmedMessages, order: number, topic: string, content = '{}') =>
-    messages.takePresent(keyOf({ topic, payload: Buffer.from(content) }), order);
+    messages.takePresent(keyOf({ topic, payload: Buffer.from(content) }), order) !== undefined;
   const LONG = 'x'.repeat(2_000);
 
   it('are known once when they come again, by topic and content, short and long', () => {
@@ -89,6 +89,21 @@ describe('confirmed messages', () => {
     assert.equal(isKnownHere(messages, 0, 't'), false);
     messages.left(NOW);
     assert.deepEqual([isKnownHere(messages, 3, 't', LONG), isKnown(messages, 't', LONG)], [false, true]);
+  });
+
+  it('are not known by their content alone where they came marked as sent before', () => {
+    for (const content of ['{}', LONG]) {
+      const messages = new ConfirmedMessages();
+      messages.add(Object.assign(messageOf('t', content), { isResent: true }), 1);
+      assert.equal(isKnownHere(messages, 0, 't', content), false);
+      messages.add(messageOf('t', content), 2);
+      assert.deepEqual(
+        [isKnownHere(messages, 0, 't', content), isKnownHere(messages, 1, 't', content)],
+        [true, true],
+      );
+      messages.add(Object.assign(messageOf('u', content), { isResent: true }), 3);
+      assert.equal(isKnown(messages, 'u', content), true);
+    }
   });
 
   it('of a connection that was lost are settled by no acknowledgement of the next one', () => {

@@ -446,12 +446,14 @@ describe('reports that are open', () => {
     }
     assert.deepEqual([given.length, acknowledged.length], [2, 6]);
     reports.connected('broker', true);
-    for (const ackedOrder of [0, 0, 0, 0, 0]) {
+    for (const ackedOrder of [0, 0, 0, 0]) {
       receive('t', undefined, { isResent: true, ackedOrder });
     }
-    assert.equal(given.length, 2, 'each may come again, and what has come again may, too');
+    assert.equal(given.length, 2, 'each may come again');
+    receive('t', undefined, { isResent: true });
+    assert.equal(given.length, 3, 'one of the same content was sent before the loss');
     receive('t');
-    assert.equal(given.length, 3);
+    assert.equal(given.length, 4);
   });
 
   it('with the content of a confirmed one that may come again are not acknowledged in its place', () => {

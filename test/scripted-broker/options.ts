@@ -33,6 +33,10 @@ export interface BrokerOptions {
   refusesBy: 'code' | 'close';
   /** Replies that wait for `release`, also for ever. */
   withhold: readonly Reply[];
+  /** Whether what is sent again has the mark (DUP) that MQTT demands. */
+  marksResent: boolean;
+  /** Which packet id a message gets. */
+  packetIds: 'next' | 'lowest free';
   /** How often a message comes that several subscriptions of a client match. */
   delivery: 'once' | 'per-subscription';
   /** `plain`: `$share/…` is a filter like any other and matches nothing that gateways publish. */
@@ -68,6 +72,8 @@ export const FAITHFUL: Readonly<BrokerOptions> = {
   refuses: () => false,
   refusesBy: 'code',
   withhold: [],
+  marksResent: true,
+  packetIds: 'next',
   delivery: 'once',
   sharedSubscriptions: 'supported',
   keepsSessions: true,

@@ -166,11 +166,14 @@ export class ClientSession {
     if (released) {
       this.#send?.({ cmd: 'pubrel', messageId: id });
     } else {
-      this.#send?.({ cmd: 'publish', dup, messageId: id, ...message });
+      this.#send?.({ cmd: 'publish', dup: dup && this.#options.marksResent, messageId: id, ...message });
     }
   }
 
   #nextId(): number {
+    if (this.#options.packetIds === 'lowest free') {
+      this.#lastId = 0;
+    }
     do {
       this.#lastId = (this.#lastId % MAX_ID) + 1;
     } while (this.#inFlight.has(this.#lastId));

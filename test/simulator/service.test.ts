@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { connectAsync, type MqttClient } from 'mqtt';
+import { connect, connectAsync, type MqttClient } from 'mqtt';
 import type { Sample } from '../../simulator/src/samples.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
 
@@ -327,5 +327,36 @@ describe('the service in a box, MQTT half', () => {
     const late = next((topic, { flags }) => topic.includes('/timestamped/') && flags === '09');
     await service.back(gateway);
     await late;
+  });
+
+  it('marks what it sends a session once more after a loss, and not what has waited there', async () => {
+    const session = { clientId: 'marked', clean: false, reconnectPeriod: 0 };
+    const heard = (other: MqttClient, count: number) =>
+      new Promise<[string, boolean][]>((resolve) => {
+        const all: [string, boolean][] = [];
+        other.on('message', (_topic, payload, { dup }) => {
+          all.push([String(payload), dup]);
+          if (all.length === count) {
+            resolve(all);
+          }
+        });
+      });
+    const first = await connectAsync(service.urls.mqtt, session);
+    await first.subscribeAsync('marked/#', { qos: 1 });
+    // Taken, and not acknowledged.
+    first.handleMessage = (_packet, done) => done(new Error('later'));
+    const before = heard(first, 1);
+    await client.publishAsync('marked/a', '1', { qos: 1 });
+    assert.deepEqual(await before, [['1', false]]);
+    const closed = new Promise<void>((resolve) => first.once('close', () => resolve()));
+    first.stream.destroy();
+    await closed;
+    await client.publishAsync('marked/a', '2', { qos: 1 });
+    const again = connect(service.urls.mqtt, session);
+    assert.deepEqual(await heard(again, 2), [
+      ['1', true],
+      ['2', false],
+    ]);
+    await again.endAsync(true);
   });
 });
