@@ -23,7 +23,8 @@ export function clientOptions(s: MqttSettings, isSecure: boolean, isOverrun: boo
     queueQoSZero: false,
     // Even when nobody listens, MQTT.js's own log takes time for every packet.
     ...(process.env.DEBUG ? {} : { log: () => {} }),
-    ...(s.username ? { username: s.username, password: s.password ?? '' } : {}),
+    // A password alone, such as a token, goes with an empty user name: MQTT 3.1.1 (section 3.1.2.9) has none without.
+    ...(s.username || s.password ? { username: s.username ?? '', password: s.password ?? '' } : {}),
     ...(s.protocolVersion === 5 ? { properties: properties(s, isOverrun) } : {}),
     ...(isSecure ? s.tls : {}),
   };

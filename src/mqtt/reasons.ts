@@ -184,11 +184,11 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
   if (wasConnected && underWay >= MIN_WINDOW && (error === undefined || name === 'brokenOff')) {
     return reason('brokenOffBusy', 'retry', { ...values, count: underWay });
   }
+  if (error === undefined || name === 'brokenOff') {
+    return ofSilentEnd(wasConnected, place, values);
+  }
   if (name !== undefined) {
     return reason(name, consequence, values);
-  }
-  if (error === undefined) {
-    return ofSilentEnd(wasConnected, place, values);
   }
   return isSyntaxError(code, message, wasConnected)
     ? reason(wasConnected ? 'malformed' : 'notMqtt', 'retry', values)
@@ -222,15 +222,16 @@ function ofUpgrade({ status }: UpgradeRefusal, values: TextValues): Reason {
   return reason(status === 429 || status >= 500 ? 'upgradeUnavailable' : 'upgradePath', 'nextBroker', told);
 }
 
-/** A broker of MQTT 3.1.1 and a listener for TLS end a connection that is not theirs without a word. */
+/** A broker of MQTT 3.1.1, and a port with or without TLS, end a connection that is not theirs without a word. */
 function ofSilentEnd(wasConnected: boolean, { broker, protocolVersion }: Place, values: TextValues): Reason {
   if (wasConnected) {
     return reason('brokenOff', 'retry', values);
   }
+  const name = broker.startsWith('mqtts:') ? 'endedSecure' : 'ended';
   if (protocolVersion === 5) {
-    return reason('endedVersion5', 'nextBroker', values);
+    return reason(`${name}Version5`, 'nextBroker', values);
   }
-  return reason(/^wss?:/.test(broker) ? 'endedWebSocket' : 'ended', 'nextBroker', values);
+  return reason(/^wss?:/.test(broker) ? 'endedWebSocket' : name, 'nextBroker', values);
 }
 
 /**

@@ -42,8 +42,9 @@ describe('the options of a connection', () => {
   for (const [title, changes, expected] of [
     ['a user', { username: 'me', password: 'secret' }, { username: 'me', password: 'secret' }],
     ['a user without a password', { username: 'me' }, { username: 'me', password: '' }],
-    ['a password without a user', { password: 'secret' }, { username: undefined, password: undefined }],
-    ['an empty user', { username: '', password: 'secret' }, { username: undefined, password: undefined }],
+    ['a password without a user', { password: 'secret' }, { username: '', password: 'secret' }],
+    ['an empty user', { username: '', password: 'secret' }, { username: '', password: 'secret' }],
+    ['neither of them', { username: '', password: '' }, { username: undefined, password: undefined }],
     ['a persistent session of MQTT 3.1.1', { persistent: true }, { clean: false, properties: undefined }],
     [
       'a persistent session of MQTT 5',

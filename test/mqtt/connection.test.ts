@@ -70,10 +70,15 @@ describe('the broker connection', () => {
       assert.equal(attempts.length, 1);
     });
 
-    it('logs in with user name and password', async () => {
-      const known = session(broker.url, { username: 'me', password: 'right' });
-      known.attach();
-      await reached(known, 'connected');
+    it('logs in with user name and password, or with a password alone', async () => {
+      for (const username of ['me', undefined]) {
+        const known = session(broker.url, { username, password: 'right' });
+        known.attach();
+        await reached(known, 'connected');
+        const unknown = session(broker.url, { username, password: 'wrong' });
+        unknown.attach();
+        await reached(unknown, 'refused');
+      }
     });
 
     it('tells that the broker refuses a subscription, and ends requests that need it', async () => {

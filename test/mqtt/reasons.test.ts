@@ -73,8 +73,6 @@ describe('the reason of a refusal or a loss', () => {
     ['ETIMEDOUT', '10.0.0.5:1883 does not answer'],
     ['EHOSTUNREACH', 'there is no way to 10.0.0.5:1883 in this network'],
     ['ENETUNREACH', 'there is no way to 10.0.0.5:1883 in this network'],
-    ['ECONNRESET', '10.0.0.5:1883 broke off the connection'],
-    ['EPIPE', '10.0.0.5:1883 broke off the connection'],
     ['CERT_HAS_EXPIRED', 'the certificate of 10.0.0.5 has expired'],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate is for another name than 10.0.0.5'],
     [
@@ -98,7 +96,7 @@ describe('the reason of a refusal or a loss', () => {
 
   for (const [codes, consequence] of [
     [['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'], 'nextBroker'],
-    [['ECONNRESET', 'EPIPE', 'CERT_HAS_EXPIRED', 'EWEIRD'], 'retry'],
+    [['CERT_HAS_EXPIRED', 'EWEIRD'], 'retry'],
   ] as const) {
     it(`tells what follows from ${codes}: ${consequence}`, () => {
       assert.deepEqual(
@@ -213,17 +211,38 @@ describe('the reason of a refusal or a loss', () => {
 
   for (const [broker, protocolVersion, words] of [
     ['mqtt://broker', 5, /^broker:1883 ended .* it may not speak MQTT 5, or need encryption/],
+    [
+      'mqtts://broker',
+      5,
+      /^broker:8883 ended .* it may not speak MQTT 5, or this port be without encryption/,
+    ],
+    [
+      'mqtts://broker',
+      4,
+      /^broker:8883 ended .* this port may be without encryption \(mqtt\), or of no MQTT broker$/,
+    ],
     ['wss://broker/mqtt', 5, /^broker:443 ended .* it may not speak MQTT 5, or need encryption/],
     ['mqtt://ws:1883', 4, /^ws:1883 ended .* it may need encryption \(mqtts\), or be no MQTT broker$/],
     ['ws://broker', 4, /^broker:80 takes no WebSocket for MQTT at this path$/],
     ['wss://broker', 4, /^broker:443 takes no WebSocket for MQTT at this path$/],
   ] as const) {
     it(`of a silent end at ${broker} is what may be wrong with version ${protocolVersion} there`, () => {
-      const reason = lossOf({}, { broker, protocolVersion });
-      assert.match(inEnglish(reason), words);
-      assert.equal(reason.consequence, 'nextBroker');
+      for (const error of [undefined, { code: 'ECONNRESET' }, { code: 'EPIPE' }]) {
+        const reason = lossOf({ error }, { broker, protocolVersion });
+        assert.match(inEnglish(reason), words);
+        assert.equal(reason.consequence, 'nextBroker');
+      }
     });
   }
+
+  it('of a connection that was there and is broken off is no more than that', () => {
+    for (const error of [undefined, { code: 'ECONNRESET' }, { code: 'EPIPE' }]) {
+      assert.deepEqual(facts(lossOf({ error, wasConnected: true })), [
+        '10.0.0.5:1883 broke off the connection',
+        'retry',
+      ]);
+    }
+  });
 
   it('of an address where nobody listens is told from others: a broker may be about to start there', () => {
     const codes = ['ECONNREFUSED', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'ECONNRESET'];

@@ -564,6 +564,14 @@ describe('a response', () => {
       'byte by byte': KEY.replace(/..(?!$)/g, '$&:'),
       'byte by byte with blanks': KEY.replace(/..(?!$)/g, '$& ').toUpperCase(),
       'in UTF-16': KEY.replace(/.(?!$)/g, '$&\0'),
+      'byte by byte with commas': KEY.replace(/..(?!$)/g, '$&,'),
+      'byte by byte with dots': KEY.replace(/..(?!$)/g, '$&.'),
+      'byte by byte as in C': KEY.replace(/..(?!$)/g, '$&, 0x'),
+      'in groups with two blanks': KEY.replace(/.{8}(?!$)/g, '$&  '),
+      'in groups with a line below': KEY.replace(/.{4}(?!$)/g, '$&_'),
+      'in Base64': Buffer.from(KEY, 'hex').toString('base64'),
+      'in Base64 for addresses': Buffer.from(KEY, 'hex').toString('base64url'),
+      'in decimal numbers': [...Buffer.from(KEY, 'hex')].join(', '),
       'behind a mark': `0x${KEY}`,
     };
     for (const [way, spelling] of Object.entries(SPELLINGS)) {
@@ -583,6 +591,33 @@ describe('a response', () => {
         }
       });
     }
+
+    it('shows it not as a list of its bytes, and keeps lists of other numbers', () => {
+      const bytes = [...Buffer.from(KEY, 'hex')];
+      const others = [bytes.slice(1), [...bytes.slice(1), 7], [...bytes, 7]];
+      const { cause } = codeOf(() => read(keyed(), { ...OK, status: 7, key: bytes, others }));
+      assert.deepEqual([cause.key, cause.others], ['***', others]);
+    });
+
+    it('shows it in no alphabet of Base64, of whatever length', () => {
+      for (const length of [8, 16, 17, 18, 31, 40]) {
+        const bytes = Buffer.alloc(length, 0xfb);
+        for (const alphabet of ['base64', 'base64url'] as const) {
+          const text = `no: ${bytes.toString(alphabet)}.`;
+          const { message } = codeOf(() =>
+            read(keyed(bytes.toString('hex')), { status: 7, errorMessage: text }),
+          );
+          assert.match(message, /^no: \*{3}\. \(/, `${length} ${alphabet}`);
+        }
+      }
+    });
+
+    it('of seven bytes is hidden as hex only: its other spellings may be anything', () => {
+      const bytes = Buffer.alloc(7, 1);
+      const errorMessage = `at 1,1,1,1,1,1,1 of ${bytes.toString('base64')}`;
+      const { message } = codeOf(() => read(keyed(bytes.toString('hex')), { status: 7, errorMessage }));
+      assert.ok(message.startsWith(errorMessage));
+    });
 
     it('shows none of it where its text is cut', () => {
       const { message } = codeOf(() =>
