@@ -27,21 +27,8 @@ export function isSameNetwork(one: unknown, other: string): boolean {
 function parse(network: unknown): [brokers: unknown[], prefix: unknown] {
   try {
     const [brokers, prefix] = JSON.parse(String(network)) as unknown[];
-    return [Array.isArray(brokers) ? brokers.map(placeOf) : [], prefix];
+    return [Array.isArray(brokers) ? brokers : [], prefix];
   } catch {
     return [[], undefined];
   }
-}
-
-/** What an address may leave out, beside the ports that `URL` knows. */
-const PORTS: Record<string, string> = { 'mqtt:': '1883', 'mqtts:': '8883' };
-
-/** The same for an address in another spelling. */
-function placeOf(address: unknown): unknown {
-  if (typeof address !== 'string' || !URL.canParse(address)) {
-    return address;
-  }
-  const { protocol, hostname, port, pathname } = new URL(address);
-  const path = protocol in PORTS ? '' : pathname.replace(/\/$/, '');
-  return `${protocol}//${hostname.toLowerCase()}:${port || PORTS[protocol]}${path}`;
 }
