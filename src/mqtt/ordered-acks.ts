@@ -9,6 +9,8 @@ class Ack implements Deferral {
   /** Undefined: nobody wants to know. */
   readonly events: DeferralEvents | undefined;
   isDue = false;
+  /** The broker has had an acknowledgement of it before. */
+  isSettled = false;
   readonly #acks: OrderedAcks;
   #callback: ((error?: Error) => void) | undefined;
 
@@ -54,13 +56,10 @@ export class OrderedAcks implements Deferrable {
   readonly #ping: () => void;
   /** Those that are not written, and all that came behind the first of them. */
   readonly #waiting = new Queue<Ack>();
-  /**
-   * How many of them have this packet id, and are not done with; one, where the broker keeps to MQTT. Made when the first
-   * waits.
-   */
+  /** How many of them have this packet id; one, where the broker keeps to MQTT. Made when the first waits. */
   #waitingById: Uint16Array | undefined;
-  /** By packet id: so many of them, the oldest ones, are not written, as the broker has used the id again. */
-  readonly #settledById = new Map<number, number>();
+  /** Of them those, by packet id, that came marked as sent before: the broker may have an acknowledgement already. */
+  readonly #resentById = new Map<number, Ack>();
   /** The order in which this packet id was written last; 0: never. Made when the first is. */
   #writtenById: Float64Array | undefined;
   /** Counts up those that somebody wants to know of. */
@@ -114,9 +113,7 @@ export class OrderedAcks implements Deferrable {
    */
   begin(messageId: number, isResent: boolean, callback: (error?: Error) => void): boolean {
     if (!isResent) {
-      // The broker uses the id for another message, so it has had the acknowledgement, and those before it.
-      this.#settle(this.#writtenById?.[messageId] ?? 0);
-      this.#settleWaiting(messageId);
+      this.usedAgain(messageId);
     } else if (this.#waitingById?.[messageId]) {
       callback(NOT_NOW);
       return false;
@@ -125,6 +122,19 @@ export class OrderedAcks implements Deferrable {
     this.#isResent = isResent;
     this.#callback = callback;
     return true;
+  }
+
+  /** The broker uses the id for another message, so it has had the acknowledgement, and those before it. */
+  usedAgain(messageId: number): void {
+    this.#settle(this.#writtenById?.[messageId] ?? 0);
+    // A second acknowledgement of the message before would be taken for one of the message that comes now. Not of one that
+    // came without the mark: some brokers forget that when they send again, and have had none.
+    const resent = this.#resentById.get(messageId);
+    if (resent) {
+      resent.isSettled = true;
+      this.#resentById.delete(messageId);
+      this.#countWaiting(messageId, -1);
+    }
   }
 
   /** A ping goes to the broker, behind what was written so far. */
@@ -180,21 +190,20 @@ export class OrderedAcks implements Deferrable {
   /** Not after a loss: the broker sends the message again, and it is known again only while nothing was written. */
   writeDue(): void {
     while (this.#isOpen() && this.#waiting.first?.isDue) {
-      const { messageId, events } = this.#waiting.shift() as Ack;
-      const settled = this.#settledById.get(messageId);
-      if (settled) {
-        this.#settledById.set(messageId, settled - 1);
+      const ack = this.#waiting.shift() as Ack;
+      const { messageId, events } = ack;
+      if (ack.isSettled) {
         events?.written(0);
         continue;
       }
       this.#pubacks.addDone(messageId);
       this.#countWaiting(messageId, -1);
+      if (this.#resentById.get(messageId) === ack) {
+        this.#resentById.delete(messageId);
+      }
       if (events) {
         this.#written(messageId, events);
       }
-    }
-    if (this.#waiting.size === 0) {
-      this.#settledById.clear();
     }
     if (this.#held && this.#waiting.size <= MAX_WAITING) {
       const held = this.#held;
@@ -205,16 +214,10 @@ export class OrderedAcks implements Deferrable {
 
   #wait(ack: Ack): void {
     this.#waiting.push(ack);
-    this.#countWaiting(ack.messageId, 1);
-  }
-
-  /** A second acknowledgement of the message before would be taken for one of the message that comes now. */
-  #settleWaiting(messageId: number): void {
-    const count = this.#waitingById?.[messageId];
-    if (count) {
-      this.#countWaiting(messageId, -count);
-      this.#settledById.set(messageId, (this.#settledById.get(messageId) ?? 0) + count);
+    if (this.#isResent) {
+      this.#resentById.set(ack.messageId, ack);
     }
+    this.#countWaiting(ack.messageId, 1);
   }
 
   #countWaiting(messageId: number, change: number): void {

@@ -184,8 +184,11 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
   if (wasConnected && underWay >= MIN_WINDOW && (error === undefined || name === 'brokenOff')) {
     return reason('brokenOffBusy', 'retry', { ...values, count: underWay });
   }
-  if (error === undefined || name === 'brokenOff') {
+  if (error === undefined) {
     return ofSilentEnd(wasConnected, place, values);
+  }
+  if (name === 'brokenOff') {
+    return { ...ofSilentEnd(wasConnected, place, values), consequence: 'retry' };
   }
   if (name !== undefined) {
     return reason(name, consequence, values);
@@ -227,7 +230,7 @@ function ofSilentEnd(wasConnected: boolean, { broker, protocolVersion }: Place, 
   if (wasConnected) {
     return reason('brokenOff', 'retry', values);
   }
-  const name = broker.startsWith('mqtts:') ? 'endedSecure' : 'ended';
+  const name = /^(mqtts|wss):/.test(broker) ? 'endedSecure' : 'ended';
   if (protocolVersion === 5) {
     return reason(`${name}Version5`, 'nextBroker', values);
   }

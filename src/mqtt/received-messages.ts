@@ -76,6 +76,9 @@ export function receiveMessages({ client, exchanges, pings, events, log, isCurre
       done = acks.done;
       deferrable = acks;
     } else if (qos === 2 && messageId !== undefined) {
+      if (!dup) {
+        acks.usedAgain(messageId);
+      }
       exchanges.taken(client, messageId);
       done = keeping(packet, taken);
     }

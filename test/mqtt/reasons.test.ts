@@ -96,7 +96,7 @@ describe('the reason of a refusal or a loss', () => {
 
   for (const [codes, consequence] of [
     [['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'], 'nextBroker'],
-    [['CERT_HAS_EXPIRED', 'EWEIRD'], 'retry'],
+    [['ECONNRESET', 'EPIPE', 'CERT_HAS_EXPIRED', 'EWEIRD'], 'retry'],
   ] as const) {
     it(`tells what follows from ${codes}: ${consequence}`, () => {
       assert.deepEqual(
@@ -221,7 +221,12 @@ describe('the reason of a refusal or a loss', () => {
       4,
       /^broker:8883 ended .* this port may be without encryption \(mqtt\), or of no MQTT broker$/,
     ],
-    ['wss://broker/mqtt', 5, /^broker:443 ended .* it may not speak MQTT 5, or need encryption/],
+    [
+      'wss://broker/mqtt',
+      5,
+      /^broker:443 ended .* it may not speak MQTT 5, or this port be without encryption/,
+    ],
+    ['ws://broker/mqtt', 5, /^broker:80 ended .* it may not speak MQTT 5, or need encryption/],
     ['mqtt://ws:1883', 4, /^ws:1883 ended .* it may need encryption \(mqtts\), or be no MQTT broker$/],
     ['ws://broker', 4, /^broker:80 takes no WebSocket for MQTT at this path$/],
     ['wss://broker', 4, /^broker:443 takes no WebSocket for MQTT at this path$/],
@@ -230,7 +235,7 @@ describe('the reason of a refusal or a loss', () => {
       for (const error of [undefined, { code: 'ECONNRESET' }, { code: 'EPIPE' }]) {
         const reason = lossOf({ error }, { broker, protocolVersion });
         assert.match(inEnglish(reason), words);
-        assert.equal(reason.consequence, 'nextBroker');
+        assert.equal(reason.consequence, error ? 'retry' : 'nextBroker');
       }
     });
   }

@@ -567,6 +567,8 @@ describe('a response', () => {
       'byte by byte with commas': KEY.replace(/..(?!$)/g, '$&,'),
       'byte by byte with dots': KEY.replace(/..(?!$)/g, '$&.'),
       'byte by byte as in C': KEY.replace(/..(?!$)/g, '$&, 0x'),
+      'byte by byte over lines': KEY.replace(/..(?!$)/g, '$&,\n  '),
+      'byte by byte as in a text of C': KEY.replace(/..(?!$)/g, '$&\\x'),
       'in groups with two blanks': KEY.replace(/.{8}(?!$)/g, '$&  '),
       'in groups with a line below': KEY.replace(/.{4}(?!$)/g, '$&_'),
       'in Base64': Buffer.from(KEY, 'hex').toString('base64'),
@@ -594,9 +596,10 @@ describe('a response', () => {
 
     it('shows it not as a list of its bytes, and keeps lists of other numbers', () => {
       const bytes = [...Buffer.from(KEY, 'hex')];
-      const others = [bytes.slice(1), [...bytes.slice(1), 7], [...bytes, 7]];
-      const { cause } = codeOf(() => read(keyed(), { ...OK, status: 7, key: bytes, others }));
-      assert.deepEqual([cause.key, cause.others], ['***', others]);
+      const others = [bytes.slice(1), [...bytes.slice(1), 7]];
+      const body = { ...OK, status: 7, key: bytes, framed: [16, ...bytes, 7], others };
+      const { cause } = codeOf(() => read(keyed(), body));
+      assert.deepEqual([cause.key, cause.framed, cause.others], ['***', '***', others]);
     });
 
     it('shows it in no alphabet of Base64, of whatever length', () => {
@@ -609,6 +612,14 @@ describe('a response', () => {
           );
           assert.match(message, /^no: \*{3}\. \(/, `${length} ${alphabet}`);
         }
+      }
+    });
+
+    it('of two bytes does not hide numbers and times', () => {
+      const errorMessage = 'codes 1, 2, 3, 4 at 10:20:30.000Z';
+      for (const key of ['1234', '0000']) {
+        const { message } = codeOf(() => read(keyed(key), { status: 7, errorMessage }));
+        assert.ok(message.startsWith(errorMessage), message);
       }
     });
 

@@ -7,10 +7,12 @@ import { HIDDEN } from '../redaction.ts';
 const MIN_DIGITS = 4;
 /** Of a longer key all hex digits go that follow these: a pattern has its limits. */
 const MAX_PATTERN_DIGITS = 64;
-/** What may stand between two digits: separators, also those of bytes in C; the zero where UTF-16 was read as UTF-8. */
-const GAP = '(?:[^0-9a-z]{0,3}(?:0x)?)';
-/** Of fewer bytes the spellings without hex digits stand in other texts, too. */
+/** Of fewer bytes the less usual spellings stand in other texts, too. */
 const MIN_BYTES = 8;
+/** What may stand between two digits; the zero where UTF-16 was read as UTF-8. */
+const GAP = '[\\s\\0:-]?';
+/** The same for a long key: other separators, also those of bytes in C and of lists over several lines. */
+const LONG_GAP = '(?:[^0-9a-z]{0,4}(?:0?x)?)';
 /** A multiple of three, so that Base64 of them is the beginning of that of the whole. */
 const MAX_PATTERN_BYTES = 30;
 
@@ -23,14 +25,16 @@ export function withoutKey<T>(payload: Record<string, unknown>, response: T): T 
   if (typeof key !== 'string' || key.length < MIN_DIGITS || !isHexBytes(key)) {
     return response;
   }
-  const head = [...key.slice(0, MAX_PATTERN_DIGITS)].join(GAP);
-  const rest = key.length > MAX_PATTERN_DIGITS ? `(?:${GAP}[0-9a-f])*` : '';
-  const patterns = [new RegExp(head + rest, 'gi')];
   const bytes = Buffer.from(key, 'hex');
-  if (bytes.length >= MIN_BYTES) {
-    patterns.push(inBase64(bytes), inNumbers(bytes));
-  }
-  return hideIn(response, patterns, bytes) as T;
+  const isLong = bytes.length >= MIN_BYTES;
+  const gap = isLong ? LONG_GAP : GAP;
+  const head = [...key.slice(0, MAX_PATTERN_DIGITS)].join(gap);
+  const rest = key.length > MAX_PATTERN_DIGITS ? `(?:${gap}[0-9a-f])*` : '';
+  const inHex = new RegExp(head + rest, 'gi');
+  const patterns = isLong ? [inHex, inBase64(bytes), inNumbers(bytes)] : [inHex];
+  const hide = (text: string) => patterns.reduce((shown, pattern) => shown.replace(pattern, HIDDEN), text);
+  const list = `,${bytes.join()},`;
+  return hideIn(response, hide, (numbers) => isLong && `,${numbers.join()},`.includes(list)) as T;
 }
 
 /** In both alphabets, to the end of the word. */
@@ -46,18 +50,22 @@ function inNumbers(bytes: Buffer): RegExp {
   return new RegExp(`(?<!\\d)${head}(?:\\s?,\\s?\\d{1,3})*(?!\\d)`, 'g');
 }
 
-function hideIn(value: unknown, patterns: readonly RegExp[], bytes: Buffer): unknown {
-  const hide = (text: string) => patterns.reduce((shown, pattern) => shown.replace(pattern, HIDDEN), text);
+/** @param hasKey whether the key is among these numbers */
+function hideIn(
+  value: unknown,
+  hide: (text: string) => string,
+  hasKey: (numbers: readonly unknown[]) => boolean,
+): unknown {
   if (typeof value === 'string') {
     return hide(value);
   }
   if (Array.isArray(value)) {
-    const isKey = value.length === bytes.length && value.every((item, index) => item === bytes[index]);
-    return isKey ? HIDDEN : value.map((item) => hideIn(item, patterns, bytes));
+    const isNumbers = value.every((item) => typeof item === 'number');
+    return isNumbers && hasKey(value) ? HIDDEN : value.map((item) => hideIn(item, hide, hasKey));
   }
   if (!isNested(value)) {
     return value;
   }
-  const entries = Object.entries(value).map(([name, item]) => [hide(name), hideIn(item, patterns, bytes)]);
+  const entries = Object.entries(value).map(([name, item]) => [hide(name), hideIn(item, hide, hasKey)]);
   return Object.fromEntries(entries) as unknown;
 }
