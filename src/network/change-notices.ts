@@ -38,8 +38,8 @@ class Look {
   #seesAll = false;
   /** What he does not know yet he is told once. */
   #hasAsked = false;
-  /** The last report, of whatever device; before he looked it may have been at any time. */
-  #heardAt: number;
+  /** The last report, of whatever device, or other change; before he looked it may have been at any time. */
+  #changedAt: number;
   #toldAt = Number.NEGATIVE_INFINITY;
   #dueAt = Number.POSITIVE_INFINITY;
   #notice: NodeJS.Timeout | undefined;
@@ -47,7 +47,7 @@ class Look {
 
   constructor(network: Heard, ended: () => void) {
     this.#network = network;
-    this.#heardAt = network.now;
+    this.#changedAt = network.now;
     this.ended = ended;
   }
 
@@ -70,22 +70,24 @@ class Look {
       this.#seen.add(id);
     }
     this.#seesAll ||= seesAll || this.#seen.size > MAX_SEEN;
-    if (order && this.#heardAt >= order.madeAt) {
-      // What was heard since is in the next order.
+    if (order && this.#changedAt >= order.madeAt) {
+      // What has changed since is in the next order.
       this.#tellAt(Math.max(order.until, this.#toldAt + MIN_INTERVAL_MS) + 1);
     }
   }
 
   heard(device: string, gateway: string): void {
-    this.#heardAt = this.#network.now;
+    this.#changedAt = this.#network.now;
     // Most reports of a busy network come while a notice is due anyway.
     if (this.#dueAt > this.#toldAt + MIN_INTERVAL_MS) {
-      this.changed(this.#seesAll || this.#seen.has(device) || this.#seen.has(gateway));
+      const isSeen = this.#seesAll || this.#seen.has(device) || this.#seen.has(gateway);
+      this.#tellAt(this.#toldAt + (isSeen ? MIN_INTERVAL_MS : UNSEEN_INTERVAL_MS));
     }
   }
 
-  changed(isSeen: boolean): void {
-    this.#tellAt(this.#toldAt + (isSeen ? MIN_INTERVAL_MS : UNSEEN_INTERVAL_MS));
+  changed(): void {
+    this.#changedAt = this.#network.now;
+    this.#tellAt(this.#toldAt + MIN_INTERVAL_MS);
   }
 
   #tellAt(dueAt: number): void {
@@ -179,7 +181,7 @@ export class ChangeNotices {
   /** Something is other than it was that is of no single device, such as names. */
   changed(): void {
     for (const look of this.#looks.values()) {
-      look.changed(true);
+      look.changed();
     }
   }
 

@@ -304,13 +304,16 @@ for (const [index, version] of VERSIONS.entries()) {
       await red.deploy([serviceNode(service), unused, REPORTS]);
       await editor.page.evaluate('localStorage.clear()');
       const shown = editor.page.locator('.mt-gateway-side-service');
+      // The list is filled when the sidebar looks for the first time.
+      const isShown = (label: string) =>
+        shown.locator('option:checked', { hasText: label }).waitFor({ state: 'attached' });
       await editor.reload();
       side = await openSidebar(editor);
-      assert.equal(await shown.inputValue(), 'service');
+      await isShown('Building A');
       await shown.selectOption({ label: 'Annexe' });
       await editor.reload();
       side = await openSidebar(editor);
-      assert.equal(await shown.inputValue(), 'unused');
+      await isShown('Annexe');
       await shown.selectOption({ label: 'Building A' });
     });
 

@@ -175,6 +175,23 @@ describe('notices of changes', () => {
     assert.equal(told.length, 2);
   });
 
+  it('of names come once more where the list was put in order before they were known', () => {
+    const id = look();
+    pass(10);
+    const order = { madeAt: now, until: now + 2_000 };
+    notices.asked(id, { ids: [], order });
+    pass(500);
+    notices.changed();
+    pass(10);
+    assert.equal(told.length, 1);
+    notices.asked(id, { ids: [], order });
+    pass(2_500);
+    assert.deepEqual(told.slice(1), [order.until + 10]);
+    notices.asked(id, { ids: [], order: { madeAt: now, until: now + 2_000 } });
+    pass(5_000);
+    assert.equal(told.length, 2);
+  });
+
   it('do not come before the first question', () => {
     const id = look();
     hear();
