@@ -1,5 +1,5 @@
 // What can be done with the chosen gateway or device: read, write, command, rename, attach and remove labels.
-import type { Identifier } from '../../src/protocol/identifiers.ts';
+import { askedAs, type Identifier } from '../../src/protocol/identifiers.ts';
 import type { NetworkDetails } from '../../src/protocol/network-row.ts';
 import { renewName } from '../shared/editor/names.ts';
 import { element, errorText } from '../shared/editor/panel.ts';
@@ -144,7 +144,8 @@ export class Actions implements DetailsPart {
   #target(): Message {
     const { id = '', row } = this.#chosen ?? {};
     const at = row?.kind === 'gateway' ? { gateway: id } : { device: id };
-    return { ...at, identifier: this.#property.val() };
+    const identifier = this.#identifier;
+    return { ...at, identifier: identifier ? askedAs(identifier) : this.#property.val() };
   }
 
   async #doRead(): Promise<void> {

@@ -1,8 +1,10 @@
 // Into the flow: a node that is set up for a gateway or device, by a drag onto the canvas or from a menu.
 
+import { askedAs } from '../../src/protocol/identifiers.ts';
 import type { NetworkRow } from '../../src/protocol/network-row.ts';
 import { markNew } from '../shared/editor/new-node.ts';
 import { element } from '../shared/editor/panel.ts';
+import { currentCatalogue } from '../shared/editor/sources.ts';
 import type { Chosen, DetailsPart } from './editor-details.ts';
 import { openMenu, type Point } from './editor-menu.ts';
 import { say } from './editor-texts.ts';
@@ -23,7 +25,8 @@ type Settings = (id: string, isGateway: boolean, identifier: string | undefined)
 /** Without a gateway, the one that hears the device best: that of a message is often another device's. */
 const fixed = (id: string, isGateway: boolean): Record<string, unknown> => ({
   ...{ gateway: isGateway ? id : '', gatewayType: 'str' },
-  ...(!isGateway && { device: id, deviceType: 'str' }),
+  // Without a device it is asked itself.
+  ...{ device: isGateway ? '' : id, deviceType: 'str' },
 });
 
 const listed = (id: string, isGateway: boolean): Record<string, unknown> =>
@@ -71,7 +74,7 @@ function addNode(type: string, settings: Settings, { service, row }: Subject, at
   const values = Object.entries(defaults).map(([name, { value }]) => [name, value]);
   const node = {
     ...structuredClone(Object.fromEntries(values)),
-    ...settings(row.id, row.kind === 'gateway', row.values[0]?.name ?? row.values[0]?.identifier),
+    ...settings(row.id, row.kind === 'gateway', firstAsked(service, row)),
     ...{ id: RED.nodes.id(), type, z: RED.workspaces.active(), service, wires: [[]] },
     ...placeOnCanvas(at),
   };
@@ -79,6 +82,11 @@ function addNode(type: string, settings: Settings, { service, row }: Subject, at
   RED.nodes.dirty(true);
   // It got another id, and is what is selected now.
   RED.view.selection().nodes?.forEach(markNew);
+}
+
+function firstAsked(service: string, { values: [first] }: NetworkRow): string | undefined {
+  const known = first && currentCatalogue(service).find(first.identifier);
+  return known ? askedAs(known) : first?.identifier;
 }
 
 /** In the coordinates of the flow; without a place of the screen the middle of what is seen of it. */

@@ -8,18 +8,22 @@ import { type PropertyValue, valueTime } from './property-values.ts';
 export const BATTERY_LEVEL = ['battery-level', '8100'] as const;
 
 /** The property that tells the charge of a battery. */
-export function batteryRow({ find }: Catalogue): Pick<Identifier, 'id' | 'name'> {
+export function batteryRow({ find }: Catalogue): Pick<Identifier, 'id' | 'name' | 'builtInName'> {
   const [name, id] = BATTERY_LEVEL;
   return find(name) ?? find(id) ?? { id, name };
 }
 
 /** The last charge of its battery in percent, reported raw or decoded; undefined where none is known: 255 says so, too. */
 export function batteryOf({ values }: Readonly<DeviceState>, catalogue: Catalogue): number | undefined {
-  const { id, name } = batteryRow(catalogue);
+  const { id, name, builtInName } = batteryRow(catalogue);
+  const spellings = [id, name, builtInName];
   let newest: PropertyValue | undefined;
   for (const one of values) {
-    const isBattery = one.identifier === name || one.identifier === id;
-    if (isBattery && isPercent(one.value) && !(newest && valueTime(newest) > valueTime(one))) {
+    if (
+      spellings.includes(one.identifier) &&
+      isPercent(one.value) &&
+      !(newest && valueTime(newest) > valueTime(one))
+    ) {
       newest = one;
     }
   }

@@ -1,6 +1,7 @@
 // What a last-value query brings: the known value, or what to do where there is none, or none that is young enough.
 import { invalidInput, ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
+import { askedAs } from '../protocol/identifiers.ts';
 import { invalidIdentifier } from '../protocol/operations/identifier.ts';
 import { isGiven, readMac } from '../protocol/operations/request.ts';
 import { copyReport } from '../protocol/reports/index.ts';
@@ -49,7 +50,12 @@ export async function findValue(
       if (gateways && !(asked !== undefined && gateways.has(asked))) {
         throw noValue(context, device, identifier, undefined);
       }
-      const question = { device, identifier, ...(asked !== undefined && { gateway: asked }) };
+      const row = context.catalogue.find(identifier);
+      const question = {
+        device,
+        identifier: row ? askedAs(row) : identifier,
+        ...(asked !== undefined && { gateway: asked }),
+      };
       const ask = () => context.read(question);
       const result = await context.reads.one(options.signal, asked, JSON.stringify(question), ask);
       // Several messages may get the same, and a flow may change what it gets.

@@ -76,16 +76,20 @@ function codecOf(row: Identifier): ValueCodec | undefined {
   }
 }
 
+const nameOf = ({ name, description }: Identifier) => (description === '' ? undefined : name);
+
 /** A later row takes the place of an earlier one that has its id or its name. */
 function override(rows: readonly Identifier[], later: readonly Identifier[]): readonly Identifier[] {
   const kept = new Set(rows);
   for (const row of later) {
+    let builtInName: string | undefined;
     for (const earlier of kept) {
       if (earlier.id === row.id || earlier.name === row.name) {
         kept.delete(earlier);
+        builtInName ??= earlier.id === row.id ? (earlier.builtInName ?? nameOf(earlier)) : undefined;
       }
     }
-    kept.add(row);
+    kept.add(builtInName && builtInName !== row.name ? { ...row, builtInName } : row);
   }
   return [...kept];
 }
@@ -107,6 +111,11 @@ export function createCatalogue(custom?: unknown): Catalogue {
       byText.set(row.name, row);
     }
     codecs.set(row, codecOf(row));
+  }
+  for (const row of rows) {
+    if (row.builtInName && !byText.has(row.builtInName)) {
+      byText.set(row.builtInName, row);
+    }
   }
   const find = (idOrName: string) => byText.get(idOrName) ?? byText.get(idOrName.toLowerCase());
   const codecFor = (idOrName: string) => {

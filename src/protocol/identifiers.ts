@@ -31,9 +31,15 @@ export interface Identifier extends Limits {
   /** How value extensions are read; `plain` unless given. */
   extension?: keyof typeof EXTENSIONS;
   access: readonly Access[];
-  /** What it means, in a few English words. */
+  /** What it means, in a few English words; empty for an entry of the user's own. */
   description: string;
+  /** The name that gateways know it by, where an entry of the user's own has given it another. */
+  builtInName?: string;
 }
+
+/** How gateways are asked for it: a name of the user's own is known here only. */
+export const askedAs = ({ id, name, description }: Identifier): string =>
+  (description === '' ? id : '') || name || id;
 
 const READ = ['report', 'read'] as const;
 const WRITE = ['report', 'read', 'write'] as const;

@@ -107,7 +107,7 @@ function readIdentifiers(identifiers: readonly string[], catalogue: Catalogue): 
       throw invalidIdentifier('identifiers', identifier, 'notIdentifier', catalogue);
     }
     const row = catalogue.find(identifier);
-    for (const spelling of [identifier, identifier.toLowerCase(), row?.id, row?.name]) {
+    for (const spelling of [identifier, identifier.toLowerCase(), row?.id, row?.name, row?.builtInName]) {
       if (spelling) {
         chosen.add(spelling);
       }

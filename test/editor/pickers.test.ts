@@ -371,6 +371,18 @@ describe('the pickers', function () {
     const around = await colour('.red-ui-tray', 'background-color');
     assert.ok(contrast(border, around) > 3, `${border} on ${around}`);
   });
+
+  it('offer a property of one’s own by its name, and put in the id that gateways know', async () => {
+    const { page } = editor;
+    const own = JSON.stringify([{ id: '8a00', name: 'co2', type: 'u16', unit: 'ppm' }]);
+    await page.evaluate(`RED.nodes.node('service').identifiers = ${JSON.stringify(own)}`);
+    await editor.edit('named');
+    await page.evaluate("$('#node-input-identifier').typedInput('type', 'str')");
+    await editor.pick('identifier', 'co2');
+    assert.equal(await editor.typed('identifier').inputValue(), '8a00');
+    await page.locator('.mt-gateway-hint', { hasText: 'co2' }).first().waitFor();
+    await page.evaluate("RED.nodes.node('service').identifiers = []");
+  });
 });
 
 /** The contrast ratio of WCAG 2.2. */

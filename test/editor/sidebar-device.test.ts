@@ -634,6 +634,20 @@ describe('a device in the sidebar', function () {
     await editor.press('cancel');
   });
 
+  it('is asked itself where it is a gateway, and not the device of a message', async () => {
+    const gateway = side.tree.locator(`[data-key="/${service.demo.gateway}"]`);
+    await gateway.dragTo(editor.page.locator('#red-ui-workspace-chart'), {
+      targetPosition: { x: 300, y: 500 },
+    });
+    const before = await nodesOf('mt-last-value');
+    await editor.page.getByRole('menuitem', { name: 'last value', exact: true }).click();
+    const node = (await nodesOf('mt-last-value')).find(({ id }) => !before.some((one) => one.id === id));
+    assert.deepEqual(
+      [node?.gateway, node?.gatewayType, node?.device, node?.deviceType],
+      [service.demo.gateway, 'str', '', 'str'],
+    );
+  });
+
   it('is shown by the button of a panel, and its row is the one that is marked, or none', async () => {
     const { page } = editor;
     const gateway = side.tree.locator(`[data-key="/${service.demo.gateway}"]`);

@@ -16,7 +16,7 @@ const ALL = { gateways: [], devices: [], labels: [] };
 describe('the charge of a battery, for a watch of it', () => {
   for (const [title, custom, charges] of [
     ['as the interface has it', [], ['8100', 'battery-level']],
-    ['under another name', [{ id: '8100', name: 'charge', type: 'u8' }], ['8100', 'charge']],
+    ['under another name', [{ id: '8100', name: 'charge', type: 'u8' }], ['8100', 'charge', 'battery-level']],
     ['under another id', [{ id: '9001', name: 'battery-level', type: 'u8' }], ['9001', 'battery-level']],
     [
       'in other steps',

@@ -199,6 +199,20 @@ describe('a query of last values', () => {
       assert.deepEqual(found, { value: 7, device: mac(3), identifier: 'motion' });
       assert.deepEqual(asked, [{ device: mac(3), identifier: 'motion' }]);
     });
+
+    it('asks for a property of the user’s own by its id: no gateway knows the name', async () => {
+      const asked: unknown[] = [];
+      read = async (question) => {
+        asked.push(question.identifier);
+        return { value: 7, device: mac(3), identifier: 'ee8001' };
+      };
+      const own = createCatalogue([{ id: 'ee8001', name: 'co2', type: 'u16' }]);
+      for (const identifier of ['co2', 'CO2', 'ee8001', 'motion']) {
+        const query = { device: mac(3), identifier };
+        await findValue({ ...context(), catalogue: own }, query, old({ tooOld: 'read' }));
+      }
+      assert.deepEqual(asked, ['ee8001', 'ee8001', 'ee8001', 'motion']);
+    });
   });
 
   it('brings nothing of a device that is not known, and of a gateway its own values', async () => {

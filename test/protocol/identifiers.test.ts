@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
 import { createCatalogue, differencesOf } from '../../src/protocol/catalogue.ts';
-import type { Identifier } from '../../src/protocol/identifiers.ts';
+import { askedAs, type Identifier } from '../../src/protocol/identifiers.ts';
+import { readIdentifier } from '../../src/protocol/operations/identifier.ts';
 import type { Field } from '../../src/protocol/structures.ts';
 import { INTEGERS, isInteger, WIRE_TYPES } from '../../src/protocol/values.ts';
 
@@ -497,9 +498,41 @@ describe("the user's own identifiers", () => {
       { id: 'ee8001', name: 'button-0-counter', type: 'u32' },
     ]);
     assert.deepEqual(own.decode('8800', '0064'), { value: 10 });
-    assert.equal(own.find('temperature'), undefined);
     assert.equal(own.find('button-0-counter')?.id, 'ee8001');
     assert.equal(own.rows.length, catalogue.rows.length);
+  });
+
+  it('keep the name by which gateways know a property that they name otherwise, unless it is of another one', () => {
+    const heat = { id: '8800', name: 'heat', type: 's16', divisor: 10 };
+    const own = createCatalogue([heat]);
+    assert.equal(own.find('temperature'), own.find('8800'));
+    assert.equal(own.find('temperature')?.name, 'heat');
+    const twice = createCatalogue([heat, { ...heat, name: 'warmth' }]);
+    assert.deepEqual(
+      [twice.find('temperature')?.name, twice.find('heat')],
+      ['warmth', undefined],
+      'what was overridden again is known by no name of before',
+    );
+    const taken = createCatalogue([heat, { id: 'ee8001', name: 'temperature', type: 'u8' }]);
+    assert.deepEqual([taken.find('temperature')?.id, taken.find('8800')?.name], ['ee8001', 'heat']);
+    const same = createCatalogue([{ ...heat, name: 'temperature' }]);
+    assert.equal(same.find('8800')?.builtInName, undefined);
+    assert.deepEqual(readIdentifier({ identifier: '8800', form: 'decoded' }, own), {
+      form: 'decoded',
+      identifier: 'temperature',
+    });
+  });
+
+  it('are asked for by their id, which gateways know, and those of the interface by their name', () => {
+    const own = createCatalogue([entry, { id: '8800', name: 'heat', type: 's16' }]);
+    assert.deepEqual(
+      ['ee8001', '8800', '8801', 'button-0-counter'].map((text) => {
+        const row = own.find(text);
+        return row && askedAs(row);
+      }),
+      ['ee8001', '8800', own.find('8801')?.name, 'button-0-counter'],
+    );
+    assert.ok(catalogue.rows.every((row) => askedAs(row) === (row.name || row.id)));
   });
 
   const changes: [title: string, before: unknown[], after: unknown[], different: string[], same: string[]][] =

@@ -158,7 +158,8 @@ export function showIdentifier(then?: (identifier: Identifier | undefined) => vo
     const identifier = shownIdentifier();
     const named = field('identifierType').val() === 'str' && field('identifier').val() !== '';
     const unknown = named && !hasEnv(field('identifier').val()) ? unknownWords() : '';
-    const known = identifier && [meaningOf(identifier), describeIdentifier(identifier, then !== undefined)];
+    const meaning = identifier && (meaningOf(identifier) || identifier.name);
+    const known = identifier && [meaning, describeIdentifier(identifier, then !== undefined)];
     const words = known ? known.filter(Boolean).join(' · ') : unknown;
     hintBelow(input, words);
     if (identifier) {

@@ -1,6 +1,6 @@
 // Where the pickers' choices come from: the runtime's lists of devices and of what reports have shown, and the catalogue.
 import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue.ts';
-import type { Access, Identifier } from '../../../src/protocol/identifiers.ts';
+import { type Access, askedAs, type Identifier } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { findWords } from '../../../src/protocol/search-words.ts';
 import { hasEnv } from '../defaults.ts';
@@ -228,9 +228,10 @@ export async function searchIdentifiers(q: string, access: readonly Access[] = [
     typeof row === 'string'
       ? !access.includes('write')
       : access.length === 0 || row.access.some((one) => access.includes(one));
+  const isRequest = access.length > 0 && !access.includes('report');
   const choices = new Map<string, Choice>();
   const add = (row: Identifier | string, more: Partial<Choice>) => {
-    const choice = { ...fromIdentifier(row), ...more };
+    const choice = { ...fromIdentifier(row, isRequest), ...more };
     if (usable(row) && !choices.has(choice.value)) {
       choices.set(choice.value, choice);
     }
@@ -271,14 +272,15 @@ export const remarkIdentifier = (value: string): string =>
 export const meaningOf = ({ name, description }: Identifier): string =>
   description === '' ? '' : text(`meaning.${name || 'update'}`);
 
-function fromIdentifier(row: Identifier | string): Choice {
+/** @param isRequest a gateway is asked for it */
+function fromIdentifier(row: Identifier | string, isRequest: boolean): Choice {
   if (typeof row === 'string') {
     return { value: row, title: row, detail: text('identifier.notListed') };
   }
   const { id, name, unit = '' } = row;
-  const value = name || id;
-  const detail = [meaningOf(row), unit, id].filter((part) => part && part !== value);
-  return { value, title: value, detail: detail.join(' · ') };
+  const title = name || id;
+  const detail = [meaningOf(row), unit, id].filter((part) => part && part !== title);
+  return { value: isRequest ? askedAs(row) : title, title, detail: detail.join(' · ') };
 }
 
 /** The last value that was heard; a text is raw, so it has no unit. */
