@@ -68,10 +68,13 @@ function unheardSince(
 const countedMs = (network: NetworkState, since: number): number =>
   network.listenedMs(since) - network.returningMs(since);
 
-/** Since when that counts which was silent for so long before the start: the time until flows could receive reports does not. */
+/**
+ * Since when that counts which was silent for so long before the start: the time until flows could receive reports does not.
+ * Not since later than the start, also where the store is read long after it: what follows a start is spared.
+ */
 export function silentSince(network: NetworkState, silentMs: number): number {
   const { startedAt } = network;
-  return startedAt + network.listenedMs(startedAt) - silentMs;
+  return startedAt + Math.min(0, network.listenedMs(startedAt) - silentMs);
 }
 
 /** Of what was heard just now. */

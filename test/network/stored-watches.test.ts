@@ -66,6 +66,33 @@ describe('what a store holds of watches', () => {
     assert.deepEqual(told, [`+silent ${D}`]);
   });
 
+  for (const seconds of [0, 1, 10, 40]) {
+    it(`spares the first minute and an interval also where the store is read ${seconds} s after the broker is there`, () => {
+      const settings = { silentAfter: 0, conditions: ['silent', 'gateway-silent'] as const };
+      open(settings);
+      const both = [{}, { device: deviceAt(2) }, { device: deviceAt(3) }];
+      world.run(30 * MINUTE, 10_000, both);
+      for (const one of both) {
+        world.hear('heartbeat', {}, one);
+      }
+      stored = copy();
+      world.watches.setPaused(true);
+      world.wait(5 * MINUTE);
+      world.startAnew();
+      world.listen(false);
+      open(settings);
+      world.watches.setPaused(false);
+      world.wait(200);
+      world.listen(true);
+      world.wait(seconds * 1_000);
+      world.watches.restore(stored);
+      // The gateway comes back a little later than all are given after a start.
+      world.wait(75_000 - seconds * 1_000);
+      world.run(5 * MINUTE, 10_000, both);
+      assert.deepEqual(told, []);
+    });
+  }
+
   it('is of a gateway not who hears its radio', () => {
     const X = 'c0141f68fc99';
     open({});
