@@ -1,6 +1,14 @@
 // Keeps what a service has learnt over a deploy, and what it records; last values and watches over a restart, where a context store is named.
 import type { NodeAPI } from 'node-red';
-import { differencesOf, fromStored, type LastValue, type Session, toStored } from '../../src/index.ts';
+import {
+  createCatalogue,
+  customEntriesOf,
+  differencesOf,
+  fromStored,
+  type LastValue,
+  type Session,
+  toStored,
+} from '../../src/index.ts';
 import { withinDeadline } from '../shared/runtime/deadline.ts';
 import { isInFlows, onceStarted } from '../shared/runtime/deploys.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
@@ -27,6 +35,8 @@ const CLOSE_DEADLINE_MS = 1_500;
 /** What a store holds. */
 interface Stored {
   network: string;
+  /** Own properties, by which values were decoded. */
+  identifiers: unknown;
   values: unknown;
   watches: unknown;
 }
@@ -239,7 +249,7 @@ export class ValueMemory {
           );
       });
       if (this.#session && !this.#isLoaded) {
-        const { values, watches } = this.#contentOf(stored);
+        const { values, watches } = this.#contentOf(stored, this.#session.catalogue);
         this.#session.lastValues.restore(values);
         this.#session.watches.restore(watches);
         this.#isLoaded = true;
@@ -250,11 +260,15 @@ export class ValueMemory {
   }
 
   /** Those of another network are replaced with the next change. */
-  #contentOf(stored: unknown): { values: LastValue[]; watches: unknown } {
-    const { network, values, watches } = (stored ?? {}) as Partial<Stored>;
-    return isSameNetwork(network, this.#network)
-      ? { values: fromStored(values), watches }
-      : { values: [], watches: {} };
+  #contentOf(stored: unknown, catalogue: Session['catalogue']): { values: LastValue[]; watches: unknown } {
+    const { network, identifiers, values, watches } = (stored ?? {}) as Partial<Stored>;
+    if (!isSameNetwork(network, this.#network)) {
+      return { values: [], watches: {} };
+    }
+    // Of a response nobody knows any more what the device has sent.
+    const isOther = differencesTo(catalogue, identifiers);
+    const isLost = ({ report, identifier }: LastValue) => !report && isOther?.(identifier) === true;
+    return { values: fromStored(values).filter((value) => !isLost(value)), watches };
   }
 
   /** @param ms until it is written at the latest */
@@ -296,8 +310,9 @@ export class ValueMemory {
     // Taken now: when its turn comes, a later session may have taken over what this one knew.
     const values = session?.lastValues.newest(MAX_STORED, MAX_STORED_SIZE) ?? [];
     const watches = session?.watches.store(MAX_STORED) ?? {};
+    const identifiers = customEntriesOf(session?.catalogue.rows ?? []);
     this.#isChanged = false;
-    const writing = Promise.resolve(this.#writing).then(() => this.#set(values, watches));
+    const writing = Promise.resolve(this.#writing).then(() => this.#set(values, { identifiers, watches }));
     this.#writing = writing;
     return writing.finally(() => {
       if (this.#writing === writing) {
@@ -307,10 +322,10 @@ export class ValueMemory {
   }
 
   /** A store that is slow or full costs no report, and is told once. */
-  async #set(newest: LastValue[], watches: unknown): Promise<void> {
+  async #set(newest: LastValue[], others: Pick<Stored, 'identifiers' | 'watches'>): Promise<void> {
     this.#beganAt = performance.now();
     const values = await toStored(newest);
-    const stored: Stored = { network: this.#network, values, watches };
+    const stored: Stored = { network: this.#network, ...others, values };
     try {
       await new Promise<void>((resolve, reject) => {
         this.#node
@@ -368,4 +383,19 @@ function findStoreProblem(stores: unknown, name: string): 'unknown' | 'memory' |
   }
   const module: unknown = (store as { module?: unknown } | null)?.module ?? store;
   return module === 'memory' ? 'memory' : undefined;
+}
+
+/**
+ * Of which properties the catalogue decodes otherwise than one with these entries.
+ * @param identifiers of a store, where anything may stand; one of an older version has none
+ */
+function differencesTo(
+  catalogue: Session['catalogue'],
+  identifiers: unknown,
+): ReturnType<typeof differencesOf> {
+  try {
+    return identifiers === undefined ? undefined : differencesOf(createCatalogue(identifiers), catalogue);
+  } catch {
+    return undefined;
+  }
 }

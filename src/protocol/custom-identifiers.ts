@@ -21,6 +21,12 @@ export function readCustomIdentifiers(custom: unknown): Identifier[] {
   return (copyJson(list, FIELD) as unknown[]).map(readEntry);
 }
 
+/** The user's own entries among these rows, as `readCustomIdentifiers` takes them. */
+export function customEntriesOf(rows: readonly Identifier[]): object[] {
+  const own = rows.filter(({ description }) => description === '');
+  return own.map(({ id, name, type, divisor, unit }) => ({ id, name, type, divisor, unit }));
+}
+
 function parseList(text: string): unknown {
   if (text.trim() === '') {
     return [];

@@ -1195,13 +1195,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       'network/last-values':
         'that was heard last count, though the clock of its device has gone back or is behind',
     },
-    'When the own entries of the catalogue (*Properties*, `identifiers`) change, what was reported in hex is decoded anew; what was read of such a property, and what the sidebar shows of it, is forgotten by the deploy that changes it.':
+    'When the own entries of the catalogue (*Properties*, `identifiers`) change, what was reported in hex is decoded anew; what was read of such a property, and what the sidebar shows of it, is forgotten by the deploy that changes it, or the start that finds it changed.':
       {
         'network/last-values': [
           'are decoded anew by a catalogue that has changed, over a deploy',
           'are decoded anew by a catalogue that has changed, over a restart',
           'of reads are forgotten where a deploy has them decoded otherwise',
         ],
+        'nodes/value-memory':
+          'is decoded anew by other own properties, and forgotten where it was read, as with a deploy',
         'network/network-state':
           'shows nothing that another catalogue has decoded, before it is reported again',
       },

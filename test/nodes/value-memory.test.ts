@@ -102,9 +102,10 @@ describe('what is remembered of last values', () => {
   async function open(
     remember = 'file',
     network = 'one',
+    identifiers: unknown = '[]',
   ): Promise<{ memory: ValueMemory; session: Session }> {
     const memory = memoryOf(remember);
-    const session = new Session({ names: false, identifiers: '[]' }, { info() {}, warn() {}, trace() {} });
+    const session = new Session({ names: false, identifiers }, { info() {}, warn() {}, trace() {} });
     memory.open(session, network);
     await turn();
     return { memory, session };
@@ -400,6 +401,45 @@ describe('what is remembered of last values', () => {
     await memory.close(false);
     assert.deepEqual(store.devices, [mac(2)]);
     assert.deepEqual(known((await open('file', 'another')).session), [mac(2)]);
+  });
+
+  it('is decoded anew by other own properties, and forgotten where it was read, as with a deploy', async () => {
+    const co2 = { id: '8a00', name: 'co2', type: 'u16', unit: 'ppm' };
+    const record = ({ lastValues }: Session) => {
+      for (const [device, identifier] of [
+        [mac(1), '8a00'],
+        [mac(2), 'temperature'],
+        [mac(3), '8800'],
+      ] as const) {
+        lastValues.recordRead({ gateway: G, device, identifier, value: 3_000, time: undefined });
+      }
+      lastValues.recordReport({
+        ...{ gateway: G, device: mac(4), kind: 'property', form: 'raw', identifier: '8a00' },
+        ...{ time: '2026-01-01T12:00:00.000Z', value: 3_000, raw: '0bb8' },
+      } as Report);
+    };
+    const { memory, session } = await open('file', 'one', [co2]);
+    record(session);
+    await memory.close(false);
+    const content = store.content as object;
+    for (const [entries, more, values] of [
+      [[co2], {}, [3_000, 3_000, 3_000, 3_000]],
+      [[{ ...co2, divisor: 10 }], {}, [undefined, 3_000, 3_000, 300]],
+      [[], {}, [undefined, 3_000, 3_000, '0bb8']],
+      [[co2, { id: '8800', name: 'heat', type: 'u8' }], {}, [3_000, 3_000, undefined, 3_000]],
+      [[{ ...co2, divisor: 10 }], { identifiers: undefined }, [3_000, 3_000, 3_000, 300]],
+      [[{ ...co2, divisor: 10 }], { identifiers: [{ id: 5 }] }, [3_000, 3_000, 3_000, 300]],
+    ] as const) {
+      kept = new Map();
+      store.content = { ...content, ...more };
+      const next = await open('file', 'one', entries);
+      const shownOf = (device: string) => next.session.lastValues.all({ device })[0]?.value;
+      assert.deepEqual(
+        [1, 2, 3, 4].map((n) => shownOf(mac(n))),
+        values,
+      );
+      await next.memory.close(true);
+    }
   });
 
   it('is of the same network as long as one address of the broker stays, with the same topic prefix', async () => {
