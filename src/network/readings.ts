@@ -19,11 +19,8 @@ export function batteryOf({ values }: Readonly<DeviceState>, catalogue: Catalogu
   const spellings = [id, name, builtInName];
   let newest: PropertyValue | undefined;
   for (const one of values) {
-    if (
-      spellings.includes(one.identifier) &&
-      isPercent(one.value) &&
-      !(newest && valueTime(newest) > valueTime(one))
-    ) {
+    const isBattery = spellings.includes(one.identifier);
+    if (isBattery && isPercent(one.value) && !(newest && valueTime(newest) > valueTime(one))) {
       newest = one;
     }
   }
