@@ -41,6 +41,7 @@ describe('a message that is made up', () => {
     [{ identifiers: ['8120'] }, 'property/8120', { seq: 1, value: '00' }],
     [{ identifiers: ['AB12'] }, 'measurement/ab12', { seq: 1, value: '00' }],
     [{ identifiers: ['own'] }, 'measurement-decoded/own', { seq: 1, value: 1 }],
+    [{ identifiers: ['own-text'] }, 'measurement-decoded/own-text', { seq: 1, value: 'test' }],
     [{ kinds: ['property'], identifiers: ['ab13'] }, 'property-decoded/own-text', { seq: 1, value: 'test' }],
     [
       { kinds: ['property', 'measurement'], identifiers: ['8800'] },

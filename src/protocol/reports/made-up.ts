@@ -105,12 +105,15 @@ function chooseKind(kinds: readonly string[], text: string | undefined, row?: Id
   return (usual !== undefined && kinds.includes(usual) ? usual : (fitting[0] ?? kinds[0])) as Kind | 'other';
 }
 
-/** Identifiers from 8800 to 88ff are what sensors measure. */
+/** Identifiers from 8800 to 88ff are what sensors measure, and so are most that the interface does not name. */
 function usualKind(row: Identifier | undefined): Kind {
-  if (row?.access.includes('event')) {
+  if (row === undefined || row.description === '') {
+    return 'measurement';
+  }
+  if (row.access.includes('event')) {
     return 'event';
   }
-  return row === undefined || row.id.startsWith('88') ? 'measurement' : 'property';
+  return row.id.startsWith('88') ? 'measurement' : 'property';
 }
 
 function usualIdentifier(kind: Kind, form: MadeUpFilter['form']): string {
