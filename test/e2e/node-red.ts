@@ -76,8 +76,14 @@ const UNUSED = [
   ...['22-websocket.js', '31-tcpin.js', '32-udp.js', '70-HTML.js', '70-XML.js', '70-YAML.js'],
 ];
 
+/** Of packages that lie beside Node-RED for a few samples. */
+const FOREIGN = ['@flowfuse/*', 'node-red-contrib-*'];
+
+/** Settings of a Node-RED that has the nodes of other packages, too. */
+export const WITH_FOREIGN_NODES: Record<string, unknown> = { externalModules: {} };
+
 /** Settings of a Node-RED that has all nodes, as users have it. */
-export const WITH_ALL_NODES: Record<string, unknown> = { nodesExcludes: [] };
+export const WITH_ALL_NODES: Record<string, unknown> = { ...WITH_FOREIGN_NODES, nodesExcludes: [] };
 
 const SETTINGS = `
 const { EventEmitter } = require('node:events');
@@ -92,8 +98,9 @@ module.exports = {
   logging: { console: { level: 'info', metrics: false, audit: false } },
   // Monaco is five megabytes that each page would compile.
   editorTheme: { tours: false, codeEditor: { lib: 'basic' } },
-  // Of Node-RED's own nodes those that no flow here has: each start and each page would load them.
+  // What no flow here has: each start and each page would load it.
   nodesExcludes: ${JSON.stringify(UNUSED)},
+  externalModules: { palette: { denyList: ${JSON.stringify(FOREIGN)} } },
   functionGlobalContext: {
     inbox,
     outbox: (sink, msg) => {

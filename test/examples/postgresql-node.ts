@@ -1,7 +1,13 @@
 // The nodes of the sample Store in PostgreSQL as the tests have them, and Node-RED started again where they end it.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type NodeConfig, type NodeRed, startNodeRed, type Version } from '../e2e/node-red.ts';
+import {
+  type NodeConfig,
+  type NodeRed,
+  startNodeRed,
+  type Version,
+  WITH_FOREIGN_NODES,
+} from '../e2e/node-red.ts';
 
 const MODULES = join(import.meta.dirname, '../../node_modules');
 const NAMED = 'node-red-contrib-postgresql';
@@ -10,7 +16,10 @@ const RELATIVE = 'node-red-contrib-postgrestor-next';
 const isNamedInstalled = existsSync(join(MODULES, NAMED));
 
 /** Settings of a Node-RED that has the PostgreSQL nodes. */
-export const POSTGRESQL_NODES = { nodesDir: [join(MODULES, isNamedInstalled ? NAMED : RELATIVE)] };
+export const POSTGRESQL_NODES = {
+  ...WITH_FOREIGN_NODES,
+  nodesDir: [join(MODULES, isNamedInstalled ? NAMED : RELATIVE)],
+};
 
 /** The sample as somebody adapts it to the PostgreSQL nodes that are installed; as it is where it is made for them. */
 export function forInstalledNodes(flow: NodeConfig[]): NodeConfig[] {
