@@ -137,7 +137,9 @@ export function checkValue(this: EditorNode, value: unknown, options: unknown): 
   if (given === '') {
     return errorText('value', 'missing', {});
   }
-  return findMisfit(currentCatalogue(), known, readFixedValue(type, given)) || true;
+  // Of a node that is judged without its panel no service is chosen.
+  const catalogue = open ? currentCatalogue() : currentCatalogue(String(this.service));
+  return findMisfit(catalogue, known, readFixedValue(type, given)) || true;
 }
 
 function savedIdentifier(node: EditorNode): Identifier | undefined {

@@ -10,6 +10,7 @@ import {
   authHeader,
   brokers,
   json,
+  ownProperties,
   pageParameter,
   restAddress,
   sharedGroup,
@@ -61,7 +62,7 @@ RED.nodes.registerType('mt-service', {
     ackOperation: { value: 'ack' },
     ackDecodedOperation: { value: 'ack-decoded' },
     ackTemplate: { value: '{"time":"{{time}}"}', validate: json('object') },
-    identifiers: { value: '[]', validate: json('array') },
+    identifiers: { value: '[]', validate: ownProperties },
   } satisfies Defaults<ServiceConfig>,
   credentials: {
     username: { type: 'text' },

@@ -46,6 +46,7 @@ export class DeviceWatch implements WatchedChecker {
   /** Something besides silence is watched, which each report may change. */
   readonly #judgesReports: boolean;
   readonly #followed: FollowedGateways;
+  readonly #beganAt: number;
   /** What counts when flows run again. */
   #labelledLater: ReadonlySet<string> | undefined;
 
@@ -53,6 +54,7 @@ export class DeviceWatch implements WatchedChecker {
     this.#context = context;
     this.#settings = settings;
     this.#listener = listener;
+    this.#beganAt = context.network.now;
     this.#scope = new WatchScope(settings);
     this.#kinds = new WatchKinds(context.network, this.#scope);
     this.#followed = new FollowedGateways(context.network, this.#scope, listener);
@@ -312,7 +314,7 @@ export class DeviceWatch implements WatchedChecker {
     }
     this.#kinds.restore(entry, kind, known);
     if (entry.kind === kind) {
-      entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs));
+      entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs, this.#beganAt));
     }
     if (entry.isExpected) {
       this.#members.keep(entry);

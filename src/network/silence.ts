@@ -71,10 +71,13 @@ const countedMs = (network: NetworkState, since: number): number =>
 /**
  * Since when that counts which was silent for so long before the start: the time until flows could receive reports does not.
  * Not since later than the start, also where the store is read long after it: what follows a start is spared.
+ * @param watchedFrom when its watch began, which may be long after the start
  */
-export function silentSince(network: NetworkState, silentMs: number): number {
+export function silentSince(network: NetworkState, silentMs: number, watchedFrom: number): number {
   const { startedAt } = network;
-  return startedAt + Math.min(0, network.listenedMs(startedAt) - silentMs);
+  const watchedMs = network.listenedMs(watchedFrom);
+  const beforeMs = network.listenedMs(startedAt) - watchedMs;
+  return startedAt + beforeMs + Math.min(0, watchedMs - silentMs);
 }
 
 /** Of what was heard just now. */

@@ -1,7 +1,7 @@
 // What a last-value query brings: the known value, or what to do where there is none, or none that is young enough.
 import { invalidInput, ServiceError } from '../errors.ts';
 import type { Catalogue } from '../protocol/catalogue.ts';
-import { askedAs } from '../protocol/identifiers.ts';
+import { askedAs, isOwn } from '../protocol/identifiers.ts';
 import { invalidIdentifier } from '../protocol/operations/identifier.ts';
 import { isGiven, readMac } from '../protocol/operations/request.ts';
 import { copyReport } from '../protocol/reports/index.ts';
@@ -53,7 +53,7 @@ export async function findValue(
       const row = context.catalogue.find(identifier);
       const question = {
         device,
-        identifier: row ? askedAs(row) : identifier,
+        identifier: row && isOwn(row) ? askedAs(row) : identifier,
         ...(asked !== undefined && { gateway: asked }),
       };
       const ask = () => context.read(question);

@@ -4,7 +4,7 @@ import { readCustomIdentifiers } from './custom-identifiers.ts';
 import { dictionaryCodec } from './dictionary.ts';
 import { type Decoded, EXTENSIONS, extendedCodec, type ValueCodec } from './extensions.ts';
 import { isHexId } from './identifier-text.ts';
-import { IDENTIFIERS, type Identifier } from './identifiers.ts';
+import { IDENTIFIERS, type Identifier, isOwn } from './identifiers.ts';
 import { type Field, firmwareVersion, hardwareVersion, structureCodec, wordCodec } from './structures.ts';
 import { INTEGERS, isInteger, wireCodec } from './values.ts';
 
@@ -76,7 +76,7 @@ function codecOf(row: Identifier): ValueCodec | undefined {
   }
 }
 
-const nameOf = ({ name, description }: Identifier) => (description === '' ? undefined : name);
+const builtInNameOf = (row: Identifier) => row.builtInName ?? (isOwn(row) ? undefined : row.name);
 
 /** A later row takes the place of an earlier one that has its id or its name. */
 function override(rows: readonly Identifier[], later: readonly Identifier[]): readonly Identifier[] {
@@ -86,12 +86,15 @@ function override(rows: readonly Identifier[], later: readonly Identifier[]): re
     for (const earlier of kept) {
       if (earlier.id === row.id || earlier.name === row.name) {
         kept.delete(earlier);
-        builtInName ??= earlier.id === row.id ? (earlier.builtInName ?? nameOf(earlier)) : undefined;
+        builtInName ??= earlier.id === row.id ? builtInNameOf(earlier) : undefined;
       }
     }
     kept.add(builtInName && builtInName !== row.name ? { ...row, builtInName } : row);
   }
-  return [...kept];
+  const names = new Set([...kept].map(({ name }) => name));
+  return [...kept].map(({ builtInName, ...row }) =>
+    builtInName === undefined || names.has(builtInName) ? row : { ...row, builtInName },
+  );
 }
 
 /**
@@ -113,7 +116,7 @@ export function createCatalogue(custom?: unknown): Catalogue {
     codecs.set(row, codecOf(row));
   }
   for (const row of rows) {
-    if (row.builtInName && !byText.has(row.builtInName)) {
+    if (row.builtInName) {
       byText.set(row.builtInName, row);
     }
   }

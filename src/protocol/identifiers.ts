@@ -37,9 +37,11 @@ export interface Identifier extends Limits {
   builtInName?: string;
 }
 
+/** An entry of the user's own. */
+export const isOwn = ({ description }: Identifier): boolean => description === '';
+
 /** How gateways are asked for it: a name of the user's own is known here only. */
-export const askedAs = ({ id, name, description }: Identifier): string =>
-  (description === '' ? id : '') || name || id;
+export const askedAs = (row: Identifier): string => (isOwn(row) ? row.id : '') || row.name || row.id;
 
 const READ = ['report', 'read'] as const;
 const WRITE = ['report', 'read', 'write'] as const;

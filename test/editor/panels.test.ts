@@ -236,6 +236,31 @@ describe('the panels in the editor', function () {
     await editor.press('ok');
   });
 
+  it('refuses an own property that the service would not start with, and takes a number that fits a right one', async () => {
+    const { page } = editor;
+    const own = { id: '8a00', name: 'co2', type: 'u16', unit: 'ppm' };
+    await deployWith({
+      'mt-service': { identifiers: [own] },
+      'mt-gw-write': { identifier: 'co2', identifierType: 'str', value: '800', valueType: 'num' },
+    });
+    const isValid = (id: string) => page.evaluate(`RED.nodes.node(${JSON.stringify(id)}).valid`);
+    await editor.edit('mt-gw-write');
+    await editor.press('ok');
+    assert.equal(await isValid('mt-gw-write'), true);
+    await editor.editConfig('mt-service', 'service');
+    const field = page.locator('#node-config-input-identifiers');
+    for (const [entries, isWrong] of [
+      [[{ id: '8100', name: 'battery' }], true],
+      [[{ ...own, type: 'uint16' }], true],
+      [[{ ...own, id: '$' + '{ID}' }], false],
+      [[own], false],
+    ] as const) {
+      await field.evaluate((input, text) => $(input).val(text).trigger('change'), JSON.stringify(entries));
+      assert.equal(await field.evaluate((input) => input.classList.contains('input-error')), isWrong);
+    }
+    await editor.press('cancel', true);
+  });
+
   it('takes any REST id where the device is one of the REST side', async () => {
     const device = { device: 'dev-17', deviceType: 'str' };
     await deployWith({

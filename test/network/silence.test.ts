@@ -116,11 +116,16 @@ describe('silence', () => {
     network = new NetworkState({ now: () => now });
     now = 30 * MINUTE;
     network.setListening(true, false);
-    assert.equal(silentSince(network, 5 * MINUTE), 5 * MINUTE);
+    assert.equal(silentSince(network, 5 * MINUTE, 10 * MINUTE), 5 * MINUTE);
     now = 32 * MINUTE;
-    assert.equal(silentSince(network, 5 * MINUTE), 7 * MINUTE);
+    assert.equal(silentSince(network, 5 * MINUTE, 10 * MINUTE), 7 * MINUTE);
+    // Of a watch that begins only now nobody has listened to what it watches.
+    assert.deepEqual(
+      [silentSince(network, MINUTE, now), silentSince(network, 0, now)],
+      [11 * MINUTE, now - 20 * MINUTE],
+    );
     // A store that is read late finds the start all the same, of which the first minute is spared.
-    assert.equal(silentSince(network, MINUTE), 10 * MINUTE);
+    assert.equal(silentSince(network, MINUTE, 10 * MINUTE), 10 * MINUTE);
   });
 
   it('of a gateway is believed by the others after four hours, and after its limit', () => {

@@ -207,11 +207,11 @@ describe('a query of last values', () => {
         return { value: 7, device: mac(3), identifier: 'ee8001' };
       };
       const own = createCatalogue([{ id: 'ee8001', name: 'co2', type: 'u16' }]);
-      for (const identifier of ['co2', 'CO2', 'ee8001', 'motion']) {
+      for (const identifier of ['co2', 'CO2', 'ee8001', 'motion', '8100']) {
         const query = { device: mac(3), identifier };
         await findValue({ ...context(), catalogue: own }, query, old({ tooOld: 'read' }));
       }
-      assert.deepEqual(asked, ['ee8001', 'ee8001', 'ee8001', 'motion']);
+      assert.deepEqual(asked, ['ee8001', 'ee8001', 'ee8001', 'motion', '8100']);
     });
   });
 

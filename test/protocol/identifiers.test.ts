@@ -515,6 +515,7 @@ describe("the user's own identifiers", () => {
     );
     const taken = createCatalogue([heat, { id: 'ee8001', name: 'temperature', type: 'u8' }]);
     assert.deepEqual([taken.find('temperature')?.id, taken.find('8800')?.name], ['ee8001', 'heat']);
+    assert.equal(taken.find('8800')?.builtInName, undefined, 'nor is it sent for it');
     const same = createCatalogue([{ ...heat, name: 'temperature' }]);
     assert.equal(same.find('8800')?.builtInName, undefined);
     assert.deepEqual(readIdentifier({ identifier: '8800', form: 'decoded' }, own), {

@@ -615,6 +615,24 @@ describe('a response', () => {
       }
     });
 
+    it('of zeros is looked for in zeros without an end of ways to read them', () => {
+      const key = `${'00'.repeat(31)}01`;
+      const bytes = `${'0x00, '.repeat(31)}0x01`;
+      const errorMessage = `${'0x00 '.repeat(60)}${bytes}`;
+      assert.ok(errorMessage.length < 600);
+      const { message } = codeOf(() => read(keyed(key), { status: 7, errorMessage }));
+      assert.doesNotMatch(message, /0x01/);
+    });
+
+    it('of four bytes is hidden with other separators, too', () => {
+      for (const text of ['a1, b2, c3, d4', '0xa1, 0xb2, 0xc3, 0xd4', 'a1.b2.c3.d4']) {
+        const { message } = codeOf(() =>
+          read(keyed('a1b2c3d4'), { status: 7, errorMessage: `no: ${text}.` }),
+        );
+        assert.match(message, /^no: (0x)?\*{3}\. \(/);
+      }
+    });
+
     it('of two bytes does not hide numbers and times', () => {
       const errorMessage = 'codes 1, 2, 3, 4 at 10:20:30.000Z';
       for (const key of ['1234', '0000']) {

@@ -162,6 +162,23 @@ describe('reports', () => {
     });
   }
 
+  it('are named as the user has named a property of the interface, raw and decoded', () => {
+    const own = createCatalogue([{ id: '8100', name: 'akku', type: 'u8', unit: '%' }]);
+    const payload = (value: unknown) => ({ time: '2026-01-01T00:00:00Z', value });
+    const [g, d] = ['c0141f68fc3d', 'd00000000001'];
+    const reports = [
+      readReport(readReportTopic('t', g, d, 'property/8100'), payload('05'), own, true, false),
+      readReport(readReportTopic('t', g, d, 'property-decoded/battery-level'), payload(5), own, true, false),
+    ];
+    assert.deepEqual(
+      reports.map(({ name, value, unit, identifier }) => [name, value, unit, identifier]),
+      [
+        ['akku', 5, '%', '8100'],
+        ['akku', 5, '%', 'battery-level'],
+      ],
+    );
+  });
+
   it('are neither named nor marked as a test or a delivery by what a device sends', () => {
     const marks = { test: true, delivery: 1, redelivered: true, deviceName: 'Door', gatewayName: 'Hall' };
     const report = read(MEASUREMENT, { time: 't', value: '0866', ...marks });

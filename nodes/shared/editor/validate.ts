@@ -1,5 +1,7 @@
 // Validators of the panels: true, or words that say what is wrong; a text with ${NAME} is never judged.
+import type { ServiceError } from '../../../src/errors.ts';
 import { BROKER_SCHEMES, MAX_ADDRESSES_LENGTH, splitBrokers } from '../../../src/protocol/broker-list.ts';
+import { readCustomIdentifiers } from '../../../src/protocol/custom-identifiers.ts';
 import { findHeaderProblem } from '../../../src/protocol/http-headers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { hasBadPort } from '../../../src/protocol/port.ts';
@@ -204,4 +206,21 @@ export function json(kind: 'array' | 'object') {
       return text('problem.json');
     }
   };
+}
+
+const jsonList = json('array');
+
+/** The user's own catalogue entries: each as the catalogue takes it. */
+export function ownProperties(value: unknown, options: unknown): Verdict {
+  const verdict = jsonList(value, options);
+  if (verdict !== true || hasEnv(asText(value))) {
+    return verdict;
+  }
+  try {
+    readCustomIdentifiers(value);
+    return true;
+  } catch (refusal) {
+    const { key, values = {} } = (refusal as ServiceError).text;
+    return errorText('identifiers', key.replace(/^.*\./, ''), values);
+  }
 }

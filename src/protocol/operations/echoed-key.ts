@@ -7,12 +7,17 @@ import { HIDDEN } from '../redaction.ts';
 const MIN_DIGITS = 4;
 /** Of a longer key all hex digits go that follow these: a pattern has its limits. */
 const MAX_PATTERN_DIGITS = 64;
-/** Of fewer bytes the less usual spellings stand in other texts, too. */
+/** Of fewer bytes other spellings than hex stand in other texts, too. */
 const MIN_BYTES = 8;
+/** The same for hex with other separators than usual. */
+const MIN_SPREAD_BYTES = 4;
 /** What may stand between two digits; the zero where UTF-16 was read as UTF-8. */
 const GAP = '[\\s\\0:-]?';
-/** The same for a long key: other separators, also those of bytes in C and of lists over several lines. */
-const LONG_GAP = '(?:[^0-9a-z]{0,4}(?:0?x)?)';
+/**
+ * Other separators, too, also those of bytes in C and of lists over several lines. There is one way to read each: with two the
+ * time would double with every digit.
+ */
+const WIDE_GAP = '(?:\\\\x|[^0-9a-z]{0,4}(?:0x)?)';
 /** A multiple of three, so that Base64 of them is the beginning of that of the whole. */
 const MAX_PATTERN_BYTES = 30;
 
@@ -27,7 +32,7 @@ export function withoutKey<T>(payload: Record<string, unknown>, response: T): T 
   }
   const bytes = Buffer.from(key, 'hex');
   const isLong = bytes.length >= MIN_BYTES;
-  const gap = isLong ? LONG_GAP : GAP;
+  const gap = bytes.length >= MIN_SPREAD_BYTES ? WIDE_GAP : GAP;
   const head = [...key.slice(0, MAX_PATTERN_DIGITS)].join(gap);
   const rest = key.length > MAX_PATTERN_DIGITS ? `(?:${gap}[0-9a-f])*` : '';
   const inHex = new RegExp(head + rest, 'gi');

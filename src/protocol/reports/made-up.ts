@@ -2,7 +2,7 @@
 import { invalidInput } from '../../errors.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { isHexBytes } from '../hex.ts';
-import type { Identifier } from '../identifiers.ts';
+import { type Identifier, isOwn } from '../identifiers.ts';
 import { invalidIdentifier } from '../operations/identifier.ts';
 import { type Form, KINDS, type Kind, SEGMENTS } from './index.ts';
 import type { Body } from './report.ts';
@@ -107,7 +107,7 @@ function chooseKind(kinds: readonly string[], text: string | undefined, row?: Id
 
 /** Identifiers from 8800 to 88ff are what sensors measure, and so are most that the interface does not name. */
 function usualKind(row: Identifier | undefined): Kind {
-  if (row === undefined || row.description === '') {
+  if (row === undefined || isOwn(row)) {
     return 'measurement';
   }
   if (row.access.includes('event')) {

@@ -15,7 +15,9 @@ export function startReport(at: NamedPlace, time: string, catalogue: Catalogue):
     return startWithPlace(at, time);
   }
   const row = catalogue.find(identifier);
-  const name = form === 'decoded' ? identifier : row?.name;
+  // The gateway's own name, where the user has given the property another.
+  const isBuiltIn = row?.builtInName !== undefined && identifier === row.builtInName;
+  const name = form === 'decoded' && !isBuiltIn ? identifier : row?.name;
   const unit = row?.unit;
   if (!kind.hasValue) {
     const what = { ...(name && { name }), ...(name && unit !== undefined && { unit }) };
