@@ -569,6 +569,10 @@ describe('a response', () => {
       'byte by byte as in C': KEY.replace(/..(?!$)/g, '$&, 0x'),
       'byte by byte over lines': KEY.replace(/..(?!$)/g, '$&,\n  '),
       'byte by byte as in a text of C': KEY.replace(/..(?!$)/g, '$&\\x'),
+      'byte by byte as in a text of C within a text': KEY.replace(/..(?!$)/g, '$&\\\\x'),
+      'byte by byte as texts of C': KEY.replace(/..(?!$)/g, '$&","\\x'),
+      'byte by byte behind an x': KEY.replace(/..(?!$)/g, '$& x'),
+      'byte by byte as in HTML': KEY.replace(/..(?!$)/g, '$&;&#x'),
       'in groups with two blanks': KEY.replace(/.{8}(?!$)/g, '$&  '),
       'in groups with a line below': KEY.replace(/.{4}(?!$)/g, '$&_'),
       'in Base64': Buffer.from(KEY, 'hex').toString('base64'),
@@ -630,6 +634,16 @@ describe('a response', () => {
           read(keyed('a1b2c3d4'), { status: 7, errorMessage: `no: ${text}.` }),
         );
         assert.match(message, /^no: (0x)?\*{3}\. \(/);
+      }
+    });
+
+    it('of four bytes does not hide numbers that are no bytes', () => {
+      for (const [key, errorMessage] of [
+        ['12345678', 'channels 1, 2, 3, 4, 5, 6, 7, 8 busy'],
+        ['00000000', 'from 0.0.0.0 (0.0.0.0) port 1'],
+      ] as const) {
+        const { message } = codeOf(() => read(keyed(key), { status: 7, errorMessage }));
+        assert.ok(message.startsWith(errorMessage), message);
       }
     });
 

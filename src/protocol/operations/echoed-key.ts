@@ -14,10 +14,10 @@ const MIN_SPREAD_BYTES = 4;
 /** What may stand between two digits; the zero where UTF-16 was read as UTF-8. */
 const GAP = '[\\s\\0:-]?';
 /**
- * Other separators, too, also those of bytes in C and of lists over several lines. There is one way to read each: with two the
- * time would double with every digit.
+ * The same between two bytes: other separators, too, also those of bytes in C and of lists over several lines. There is one way
+ * to read each: with two the time would double with every byte.
  */
-const WIDE_GAP = '(?:\\\\x|[^0-9a-z]{0,4}(?:0x)?)';
+const WIDE_GAP = '(?:[^0-9a-z]{1,4}x|[^0-9a-z]{0,4}(?:0x)?)';
 /** A multiple of three, so that Base64 of them is the beginning of that of the whole. */
 const MAX_PATTERN_BYTES = 30;
 
@@ -33,8 +33,11 @@ export function withoutKey<T>(payload: Record<string, unknown>, response: T): T 
   const bytes = Buffer.from(key, 'hex');
   const isLong = bytes.length >= MIN_BYTES;
   const gap = bytes.length >= MIN_SPREAD_BYTES ? WIDE_GAP : GAP;
-  const head = [...key.slice(0, MAX_PATTERN_DIGITS)].join(gap);
-  const rest = key.length > MAX_PATTERN_DIGITS ? `(?:${gap}[0-9a-f])*` : '';
+  const head = key
+    .slice(0, MAX_PATTERN_DIGITS)
+    .replace(/(.)(.)/g, `$1${GAP}$2${gap}`)
+    .slice(0, -gap.length);
+  const rest = key.length > MAX_PATTERN_DIGITS ? `(?:${gap}[0-9a-f]${GAP}[0-9a-f])*` : '';
   const inHex = new RegExp(head + rest, 'gi');
   const patterns = isLong ? [inHex, inBase64(bytes), inNumbers(bytes)] : [inHex];
   const hide = (text: string) => patterns.reduce((shown, pattern) => shown.replace(pattern, HIDDEN), text);
