@@ -249,8 +249,8 @@ export class ValueMemory {
           );
       });
       if (this.#session && !this.#isLoaded) {
-        const { values, watches } = this.#contentOf(stored, this.#session.catalogue);
-        this.#session.lastValues.restore(values);
+        const { identifiers, values, watches } = this.#contentOf(stored);
+        this.#session.lastValues.restore(values, differencesTo(this.#session.catalogue, identifiers));
         this.#session.watches.restore(watches);
         this.#isLoaded = true;
       }
@@ -260,15 +260,11 @@ export class ValueMemory {
   }
 
   /** Those of another network are replaced with the next change. */
-  #contentOf(stored: unknown, catalogue: Session['catalogue']): { values: LastValue[]; watches: unknown } {
+  #contentOf(stored: unknown): { identifiers?: unknown; values: LastValue[]; watches: unknown } {
     const { network, identifiers, values, watches } = (stored ?? {}) as Partial<Stored>;
-    if (!isSameNetwork(network, this.#network)) {
-      return { values: [], watches: {} };
-    }
-    // Of a response nobody knows any more what the device has sent.
-    const isOther = differencesTo(catalogue, identifiers);
-    const isLost = ({ report, identifier }: LastValue) => !report && isOther?.(identifier) === true;
-    return { values: fromStored(values).filter((value) => !isLost(value)), watches };
+    return isSameNetwork(network, this.#network)
+      ? { identifiers, values: fromStored(values), watches }
+      : { values: [], watches: {} };
   }
 
   /** @param ms until it is written at the latest */

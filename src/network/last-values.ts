@@ -137,9 +137,7 @@ export class LastValues {
     this.#undated = before.#undated;
     const isOther = differencesOf(before.#catalogue, this.#catalogue);
     if (this.#count > 0 || isOther) {
-      // Of a response nobody knows any more what the device has sent.
-      const isLost = ({ report, identifier }: LastValue) => !report && isOther?.(identifier) === true;
-      this.restore([...before.#oldestFirst()].filter((value) => !isLost(value)));
+      this.restore([...before.#oldestFirst()], isOther);
       return;
     }
     this.#properties = before.#properties;
@@ -148,11 +146,17 @@ export class LastValues {
     this.#size = before.#size;
   }
 
-  /** Takes what was known before, by the catalogue of now; what is known already and was heard later stays. */
-  restore(values: Iterable<LastValue>): void {
+  /**
+   * Takes what was known before, by the catalogue of now; what is known already and was heard later stays.
+   * @param isOther whether an identifier in hex was decoded otherwise before, see `differencesOf`; undefined: none was
+   */
+  restore(values: Iterable<LastValue>, isOther?: (id: string) => boolean): void {
     const known = [...this.#oldestFirst()];
     for (const value of values) {
-      this.#record(decodedAnew(value, this.#catalogue));
+      // Of a response nobody knows any more what the device has sent.
+      if (value.report || isOther?.(value.identifier) !== true) {
+        this.#record(decodedAnew(value, this.#catalogue));
+      }
     }
     // What was heard since comes behind what was restored.
     for (const value of known) {

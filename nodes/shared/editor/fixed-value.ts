@@ -1,9 +1,8 @@
 // A value that is fixed in the editor: of which type one is that suits an identifier, and whether it fits.
-import type { ServiceError } from '../../../src/errors.ts';
 import type { Catalogue } from '../../../src/protocol/catalogue.ts';
 import type { Identifier } from '../../../src/protocol/identifiers.ts';
 import type { Field } from '../../../src/protocol/structures.ts';
-import { errorText, text } from './panel.ts';
+import { refusalText, text } from './panel.ts';
 import { describeIdentifier } from './request.ts';
 
 export interface SuitableValue {
@@ -77,9 +76,8 @@ export function findMisfit(catalogue: Catalogue, identifier: Identifier, given: 
     catalogue.encode(identifier.name || identifier.id, given);
     return '';
   } catch (refusal) {
-    const { key, values } = (refusal as ServiceError).text;
     return identifier.fields
-      ? errorText('value', key.replace(/^.*\./, ''), values)
+      ? refusalText('value', refusal)
       : text('problem.value', { expected: describeIdentifier(identifier, true) });
   }
 }

@@ -1,4 +1,5 @@
 // What every panel does: texts from the catalogue, rows with hints and problems in words, folded rows.
+import type { ServiceError } from '../../../src/errors.ts';
 import { asText } from '../defaults.ts';
 import type { EditorNode } from './red.ts';
 
@@ -23,6 +24,12 @@ export const captionOf = (setting: string): string => withoutTags(RED._(`${CATAL
 /** What the runtime says when a setting is `INVALID_INPUT`. */
 export const errorText = (setting: string, reason: string, values: Record<string, unknown>): string =>
   withoutTags(RED._(`${CATALOGUE}error.INVALID_INPUT.${reason}`, { ...values, field: captionOf(setting) }));
+
+/** The same for what the engine refuses. @param refusal a `ServiceError` of `INVALID_INPUT` */
+export function refusalText(setting: string, refusal: unknown): string {
+  const { key, values = {} } = (refusal as ServiceError).text;
+  return errorText(setting, key.replace(/^.*\./, ''), values);
+}
 
 /** Builds an element whose text is never read as HTML: names of devices are not trusted. */
 export function element(tag: string, className: string, content = ''): JQuery {

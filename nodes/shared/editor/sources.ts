@@ -1,6 +1,6 @@
 // Where the pickers' choices come from: the runtime's lists of devices and of what reports have shown, and the catalogue.
 import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue.ts';
-import { type Access, askedAs, type Identifier } from '../../../src/protocol/identifiers.ts';
+import { type Access, askedAs, type Identifier, isOwn } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { findWords } from '../../../src/protocol/search-words.ts';
 import { hasEnv } from '../defaults.ts';
@@ -269,8 +269,8 @@ export const remarkIdentifier = (value: string): string =>
   currentCatalogue().find(value) ? '' : text('identifier.notListed');
 
 /** What a property means, in words; empty for one that the service has added. */
-export const meaningOf = ({ name, description }: Identifier): string =>
-  description === '' ? '' : text(`meaning.${name || 'update'}`);
+export const meaningOf = (row: Identifier): string =>
+  isOwn(row) ? '' : text(`meaning.${row.name || 'update'}`);
 
 /** @param isRequest a gateway is asked for it */
 function fromIdentifier(row: Identifier | string, isRequest: boolean): Choice {

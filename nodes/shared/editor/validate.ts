@@ -1,5 +1,4 @@
 // Validators of the panels: true, or words that say what is wrong; a text with ${NAME} is never judged.
-import type { ServiceError } from '../../../src/errors.ts';
 import { BROKER_SCHEMES, MAX_ADDRESSES_LENGTH, splitBrokers } from '../../../src/protocol/broker-list.ts';
 import { readCustomIdentifiers } from '../../../src/protocol/custom-identifiers.ts';
 import { findHeaderProblem } from '../../../src/protocol/http-headers.ts';
@@ -9,7 +8,7 @@ import { hasLogin, showAddress } from '../../../src/protocol/redaction.ts';
 import { hasControlCharacter } from '../../../src/protocol/text.ts';
 import { fitsTopic } from '../../../src/protocol/topics.ts';
 import { asText, hasEnv, readList } from '../defaults.ts';
-import { errorText, NODE_INPUT, text, withoutTags } from './panel.ts';
+import { errorText, NODE_INPUT, refusalText, text, withoutTags } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 type Verdict = boolean | string;
@@ -220,7 +219,6 @@ export function ownProperties(value: unknown, options: unknown): Verdict {
     readCustomIdentifiers(value);
     return true;
   } catch (refusal) {
-    const { key, values = {} } = (refusal as ServiceError).text;
-    return errorText('identifiers', key.replace(/^.*\./, ''), values);
+    return refusalText('identifiers', refusal);
   }
 }
