@@ -46,8 +46,6 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
   let shownFor: string | undefined;
   /** Something was typed since the choices were closed. */
   let isTyping = false;
-  /** What stood in the field when the choices were opened by their button, until they are closed. */
-  let before: string | undefined;
   let newestSearch = 0;
   let timer: number | undefined;
   let hide: () => void = () => undefined;
@@ -63,7 +61,6 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
   const close = () => {
     cancelSearch();
     isTyping = false;
-    before = undefined;
     hide();
     input.attr('aria-expanded', 'false').removeAttr('aria-activedescendant');
   };
@@ -191,9 +188,6 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
         enter();
       } else if (event.key === 'Escape' && isOpen()) {
         event.stopPropagation();
-        if (before !== undefined && before !== input.val()) {
-          input.val(before).trigger('change');
-        }
         close();
       }
     });
@@ -203,10 +197,7 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
       if (isOpen()) {
         close();
       } else {
-        // Who opens it by its button searches: what is typed takes the place of what stands there, unless it is given up.
         input.trigger('focus');
-        (input[0] as HTMLInputElement).select();
-        before = String(input.val() ?? '');
         void open('');
       }
     },
