@@ -18,8 +18,11 @@ const FLAGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ];
 
-/** Only ends what hangs: several pages that load at once on a busy machine take long. */
-const MAX_WAIT_MS = 60_000;
+/**
+ * Only ends what hangs: several pages that load at once on a busy machine take long. Less than any test may take: then it is
+ * told what was waited for.
+ */
+const MAX_WAIT_MS = 40_000;
 
 /** Node-RED's own tips fail where one of them is due before their place in the sidebar is there. */
 const OF_TIPS = /undefined \(reading 'html'\)/;
@@ -191,10 +194,30 @@ export function withoutPageErrors(editorOf: () => Editor | undefined): void {
     const body = test.fn as (this: Mocha.Context) => unknown;
     test.fn = async function (this: Mocha.Context) {
       editorOf()?.errors.splice(0);
-      await body.call(this);
+      try {
+        await body.call(this);
+      } catch (error) {
+        throw await withSight(error, editorOf()?.page);
+      }
       assert.deepEqual(editorOf()?.errors, []);
     };
   });
+}
+
+/** For the browser: the panel, the lists and the messages that lie over the flow, and what has the focus. */
+const SIGHT = `[
+  ...[...document.querySelectorAll('.red-ui-tray, .mt-gateway-list, .red-ui-notification, .red-ui-popover')]
+    .map((one) => one.className + ': ' + one.innerText.replace(/\\s+/g, ' ').slice(0, 400)),
+  'focus: ' + document.activeElement?.outerHTML.slice(0, 200),
+].join('\\n')`;
+
+/** What hangs shows seldom: its error tells what stood in the page then. */
+async function withSight(error: unknown, page: Page | undefined): Promise<unknown> {
+  if (error instanceof Error && page !== undefined && !page.isClosed()) {
+    const sight = await page.evaluate(SIGHT).catch((reason: unknown) => reason);
+    error.message += `\n${sight}`;
+  }
+  return error;
 }
 
 function hands(page: Page): Omit<Editor, 'page' | 'errors' | 'close'> {
@@ -274,6 +297,8 @@ async function settled(page: Page): Promise<void> {
     await tray.elementHandle(),
     { polling: 'raf' },
   );
+  // Node-RED puts the focus into it by a timer, which would take it from what is clicked before.
+  await page.waitForFunction((one) => one?.contains(document.activeElement), await tray.elementHandle());
 }
 
 async function drag(page: Page, type: string, x: number, y: number, onWire = false): Promise<string> {
