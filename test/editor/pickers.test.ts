@@ -372,6 +372,31 @@ describe('the pickers', function () {
     assert.ok(contrast(border, around) > 3, `${border} on ${around}`);
   });
 
+  it('search by what is typed after their button, in place of what stands there, which Escape brings back', async () => {
+    const { page } = editor;
+    await editor.edit('named');
+    await page.evaluate("$('#node-input-identifier').typedInput('type', 'str')");
+    const field = editor.typed('identifier');
+    await field.fill('firmware-version');
+    // Before its choices are searched: they do not come later either.
+    await page.keyboard.press('Escape');
+    const search = async (words: string) => {
+      await page.locator('#node-input-identifier ~ .mt-gateway-pick').click();
+      await page.locator('.mt-gateway-choice').first().waitFor();
+      await page.keyboard.type(words);
+      await page.locator('.mt-gateway-choice', { hasText: 'humidity' }).first().waitFor();
+    };
+    await search('humid');
+    assert.equal(await field.inputValue(), 'humid');
+    await page.keyboard.press('Escape');
+    await page.locator('.mt-gateway-choice').first().waitFor({ state: 'hidden' });
+    assert.equal(await field.inputValue(), 'firmware-version');
+    await search('humid');
+    await page.keyboard.press('Enter');
+    await page.locator('.mt-gateway-choice').first().waitFor({ state: 'hidden' });
+    assert.equal(await field.inputValue(), 'humidity');
+  });
+
   it('offer a property of one’s own by its name, and put in the id that gateways know', async () => {
     const { page } = editor;
     const own = JSON.stringify([{ id: '8a00', name: 'co2', type: 'u16', unit: 'ppm' }]);

@@ -46,6 +46,8 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
   let shownFor: string | undefined;
   /** Something was typed since the choices were closed. */
   let isTyping = false;
+  /** What stood in the field when the choices were opened by their button, until they are closed. */
+  let before: string | undefined;
   let newestSearch = 0;
   let timer: number | undefined;
   let hide: () => void = () => undefined;
@@ -57,10 +59,12 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
   const cancelSearch = () => {
     newestSearch += 1;
     window.clearTimeout(timer);
+    timer = undefined;
   };
   const close = () => {
     cancelSearch();
     isTyping = false;
+    before = undefined;
     hide();
     input.attr('aria-expanded', 'false').removeAttr('aria-activedescendant');
   };
@@ -186,8 +190,11 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
         event.preventDefault();
         event.stopImmediatePropagation();
         enter();
-      } else if (event.key === 'Escape' && isOpen()) {
+      } else if (event.key === 'Escape' && (isOpen() || timer !== undefined)) {
         event.stopPropagation();
+        if (before !== undefined && before !== input.val()) {
+          input.val(before).trigger('change');
+        }
         close();
       }
     });
@@ -197,7 +204,10 @@ export function attachPicker(input: JQuery, options: PickerOptions): Picker {
       if (isOpen()) {
         close();
       } else {
+        // Who opens it by its button searches: what is typed takes the place of what stands there, unless it is given up.
         input.trigger('focus');
+        (input[0] as HTMLInputElement).select();
+        before = String(input.val() ?? '');
         void open('');
       }
     },
