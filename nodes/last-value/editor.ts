@@ -1,11 +1,11 @@
 // The mt-last-value panel: whose last value is sent, and what is known of it now.
-import { asText, readList } from '../shared/defaults.ts';
+import { asText, hasEnv, readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { finishPanel } from '../shared/editor/panel.ts';
+import { field, finishPanel, NODE_INPUT } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
-import { leaveGatewayOpen, showIdentifier, showRoute } from '../shared/editor/request.ts';
+import { askForProperty, leaveGatewayOpen, showIdentifier, showRoute } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { searchGatewayLabels } from '../shared/editor/sources.ts';
 import { tagList } from '../shared/editor/tags.ts';
@@ -32,7 +32,7 @@ RED.nodes.registerType('mt-last-value', {
     gatewayType: { value: 'msg' },
     device: { value: 'device', validate: typed('device', mac) },
     deviceType: { value: 'msg' },
-    identifier: { value: 'identifier', validate: typed('identifier') },
+    identifier: { value: 'identifier', validate: typed('identifier', undefined, needsProperty) },
     identifierType: { value: 'msg' },
     labels: { value: [] },
     maxAge: { value: 0, validate: wholeNumber(RANGES.maxAge) },
@@ -53,6 +53,7 @@ RED.nodes.registerType('mt-last-value', {
     });
     leaveGatewayOpen(this);
     showRoute(this._('anyGateway'));
+    askForProperty(this);
     const saved = readList(this.labels ?? []);
     const labels = tagList($('#mt-gateway-labels'), {
       search: searchGatewayLabels,
@@ -63,6 +64,7 @@ RED.nodes.registerType('mt-last-value', {
     });
     showIdentifier();
     finishPanel(this);
+    field('select').on('change', () => field('identifier').trigger('change'));
     rememberShown(this);
     const known = showKnownValues(this, labels);
     openPanel = { labels, shownLabels: JSON.stringify(labels()), known };
@@ -77,6 +79,13 @@ RED.nodes.registerType('mt-last-value', {
   },
   oneditcancel: closePanel,
 });
+
+/** Of one value; in the open panel by what is chosen there. */
+function needsProperty(node: EditorNode): boolean {
+  const isOpen = $(`#${NODE_INPUT}-identifierType[data-node="${node.id}"]`).length > 0;
+  const select: unknown = isOpen ? field('select').val() : node.select;
+  return select !== 'all' && !hasEnv(select);
+}
 
 function closePanel(): void {
   openPanel?.known.stop();

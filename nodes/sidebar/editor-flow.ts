@@ -32,16 +32,18 @@ const fixed = (id: string, isGateway: boolean): Record<string, unknown> => ({
 const listed = (id: string, isGateway: boolean): Record<string, unknown> =>
   isGateway ? { gateways: [id] } : { devices: [id] };
 
-const asked: Settings = (id, isGateway, identifier) => ({
+/** Without a property the node is shown as incomplete: no message of a flow is sure to bring one. */
+const asked: Settings = (id, isGateway, identifier = '') => ({
   ...fixed(id, isGateway),
-  ...(identifier !== undefined && { identifier, identifierType: 'str' }),
+  ...{ identifier, identifierType: 'str' },
 });
 
 /** The nodes that can be made, and what is set in each; one whose type is not there is not offered. */
 const NODES: readonly { key: string; type: string; settings: Settings }[] = [
   { key: 'report', type: 'mt-report-in', settings: listed },
   { key: 'read', type: 'mt-gw-read', settings: asked },
-  { key: 'write', type: 'mt-gw-write', settings: fixed },
+  // What was heard is seldom what is written.
+  { key: 'write', type: 'mt-gw-write', settings: (id, isGateway) => asked(id, isGateway, undefined) },
   { key: 'last', type: 'mt-last-value', settings: asked },
   { key: 'watch', type: 'mt-device-watch', settings: listed },
 ];

@@ -58,7 +58,7 @@ describe('a device in the sidebar', function () {
   const press = (name: string) => details().getByRole('button', { name, exact: true }).click();
   const nodesOf = (type: string) =>
     editor.page.evaluate(
-      `RED.nodes.filterNodes({ type: '${type}' }).map(({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, x, y, w }) => ({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, x, y, w }))`,
+      `RED.nodes.filterNodes({ type: '${type}' }).map(({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, identifierType, x, y, w }) => ({ id, service, gateway, gatewayType, devices, device, deviceType, identifier, identifierType, x, y, w }))`,
     ) as Promise<Record<string, unknown>[]>;
 
   it('shows a value of several fields that was reported or read, cut where it is longer than devices have', async () => {
@@ -629,23 +629,35 @@ describe('a device in the sidebar', function () {
     await press('Close');
     await editor.edit(String(node?.id));
     // As one from the palette, it offers what can be written.
-    await editor.page.locator('.mt-gateway-choice', { hasText: 'alarm-2' }).waitFor();
-    await editor.page.keyboard.press('Escape');
-    await editor.press('cancel');
+    await editor.page.locator('.mt-gateway-choice', { hasText: 'alarm-2' }).click();
+    await editor.press('ok');
   });
 
-  it('is asked itself where it is a gateway, and not the device of a message', async () => {
+  it('is asked itself where it is a gateway, and incomplete until its property is chosen, where none is known', async () => {
+    const { page } = editor;
     const gateway = side.tree.locator(`[data-key="/${service.demo.gateway}"]`);
-    await gateway.dragTo(editor.page.locator('#red-ui-workspace-chart'), {
-      targetPosition: { x: 300, y: 500 },
-    });
-    const before = await nodesOf('mt-last-value');
-    await editor.page.getByRole('menuitem', { name: 'last value', exact: true }).click();
-    const node = (await nodesOf('mt-last-value')).find(({ id }) => !before.some((one) => one.id === id));
-    assert.deepEqual(
-      [node?.gateway, node?.gatewayType, node?.device, node?.deviceType],
-      [service.demo.gateway, 'str', '', 'str'],
-    );
+    for (const [type, item, property] of [
+      ['mt-gw-read', 'read', 'firmware-version'],
+      ['mt-gw-write', 'write', 'alarm-2'],
+      ['mt-last-value', 'last value', 'firmware-version'],
+    ] as const) {
+      const before = await nodesOf(type);
+      await gateway.dragTo(page.locator('#red-ui-workspace-chart'), { targetPosition: { x: 300, y: 600 } });
+      await page.getByRole('menuitem', { name: item, exact: true }).click();
+      const node = (await nodesOf(type)).find(({ id }) => !before.some((one) => one.id === id));
+      assert.deepEqual(
+        [node?.gateway, node?.gatewayType, node?.device, node?.deviceType],
+        [service.demo.gateway, 'str', '', 'str'],
+      );
+      const isValid = () => page.evaluate(`RED.nodes.node(${JSON.stringify(node?.id)}).valid`);
+      assert.deepEqual([node?.identifier, node?.identifierType, await isValid()], ['', 'str', false], type);
+      await editor.edit(String(node?.id));
+      await page.locator('#mt-gateway-problem-identifier', { hasText: 'missing' }).waitFor();
+      await page.locator('.mt-gateway-choice', { hasText: property }).first().click();
+      await page.locator('#mt-gateway-problem-identifier').waitFor({ state: 'hidden' });
+      await editor.press('ok');
+      assert.equal(await isValid(), true, type);
+    }
   });
 
   it('is shown by the button of a panel, and its row is the one that is marked, or none', async () => {

@@ -40,10 +40,14 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
   });
   leaveGatewayOpen(node);
   showRoute(text('request.anyGateway'));
-  // What a new node is for: the rest comes with the message.
+  askForProperty(node);
+}
+
+/** What a new node is for: the rest comes with the message. */
+export function askForProperty(node: EditorNode): void {
   const identifier = field('identifier');
   whenNew(node, identifier, () => {
-    if (identifier.typedInput('type') === 'msg') {
+    if (identifier.typedInput('type') === 'msg' || identifier.typedInput('value') === '') {
       identifier.nextAll('.mt-gateway-pick').trigger('click');
     }
   });
