@@ -315,6 +315,7 @@ export class DeviceWatch implements WatchedChecker {
     this.#kinds.restore(entry, kind, known);
     if (entry.kind === kind) {
       entry.since = Math.min(entry.since, silentSince(this.#context.network, silentMs, this.#beganAt));
+      entry.unwatchedUntil = this.#beganAt;
     }
     if (entry.isExpected) {
       this.#members.keep(entry);
@@ -342,6 +343,7 @@ export class DeviceWatch implements WatchedChecker {
     // Each kind has a silence of its own.
     const keepsTime = entry.kind === before.kind && (goesOn || before.alarms.some(isOfSilence));
     entry.since = keepsTime ? before.since : this.#context.now();
+    entry.unwatchedUntil = keepsTime ? before.unwatchedUntil : entry.unwatchedUntil;
     if (entry.isKnown || entry.isExpected) {
       this.#members.keep(entry);
     }

@@ -7,6 +7,9 @@ export const RETURN_MS = 60_000;
 /** In all, or where the broker comes and goes nobody would ever be silent. */
 const MAX_RETURNING_MS = 15 * RETURN_MS;
 
+/** Sums of such times differ by less. */
+const ROUNDING_MS = 0.001;
+
 /** A time with pauses in it. Times are milliseconds of `performance.now()`. */
 interface Period {
   from: number;
@@ -75,6 +78,27 @@ export class Listening {
       away += since <= from ? awayMs : (awayMs * (until - since)) / (until - from);
     }
     return Math.max(0, now - since - away);
+  }
+
+  /** The earliest moment since which reports could be heard for so many milliseconds: turns `listenedMs` round. */
+  momentOf(listenedMs: number, now: number): number {
+    let leftMs = listenedMs;
+    let end = this.#awaySince ?? now;
+    for (let i = this.#periods.length - 1; i >= 0; i--) {
+      const { from, until, awayMs } = this.#periods[i] as Period;
+      const spanMs = end - until;
+      if (leftMs < spanMs - ROUNDING_MS) {
+        break;
+      }
+      leftMs = Math.max(0, leftMs - spanMs);
+      const heardMs = until - from - awayMs;
+      if (leftMs < heardMs - ROUNDING_MS) {
+        return until - (leftMs * (until - from)) / heardMs;
+      }
+      leftMs = Math.max(0, leftMs - heardMs);
+      end = from;
+    }
+    return end - leftMs;
   }
 
   /** For how many of the milliseconds of `listenedMs` gateways needed to come back, in all. */

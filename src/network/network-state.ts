@@ -297,6 +297,11 @@ export class NetworkState {
     return this.#flows.listenedMs(since, this.#until);
   }
 
+  /** See `Listening.momentOf`. */
+  momentOf(listenedMs: number): number {
+    return this.#flows.momentOf(listenedMs, this.#until);
+  }
+
   /** For how many of these gateways may still have been coming back. */
   returningMs(since: number): number {
     return this.#flows.returningMs(since, this.#until);

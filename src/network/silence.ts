@@ -42,7 +42,8 @@ interface Unheard {
 }
 
 /**
- * For how long something was not heard. After a start, and after the broker was away, it has one usual interval left.
+ * For how long something was not heard. After a start, after the broker was away, and where it was watched before its watch
+ * began, it has one usual interval left.
  * @param heardAt when it was heard last, or since when it counts
  * @param away for so long its gateway was, until when
  */
@@ -53,7 +54,7 @@ function unheardSince(
   limitMs: number,
   away?: { ms: number; until: number },
 ): Unheard {
-  const lostUntil = network.lostUntil(heardAt);
+  const lostUntil = unheardUntil(network, entry, heardAt);
   const sinceMs = lostUntil === undefined ? RETURN_MS : network.listenedMs(lostUntil);
   const restsMs = Math.max(0, RETURN_MS - sinceMs);
   const ms = Math.max(0, countedMs(network, heardAt) - (away?.ms ?? 0));
@@ -64,20 +65,27 @@ function unheardSince(
   return { ms, sparedMs: Math.max(ms - intervalMs, Math.min(backMs, mostMs)), restsMs };
 }
 
+/** Until when nobody can have heard what was reported after it was heard last: without the broker, or before its watch began. */
+function unheardUntil(
+  network: NetworkState,
+  { unwatchedUntil }: Readonly<Watched>,
+  heardAt: number,
+): number | undefined {
+  const lostUntil = network.lostUntil(heardAt);
+  return heardAt < unwatchedUntil ? Math.max(unwatchedUntil, lostUntil ?? unwatchedUntil) : lostUntil;
+}
+
 /** The time since then in which something was to be heard. */
 const countedMs = (network: NetworkState, since: number): number =>
   network.listenedMs(since) - network.returningMs(since);
 
 /**
- * Since when that counts which was silent for so long before the start: the time until flows could receive reports does not.
- * Not since later than the start, also where the store is read long after it: what follows a start is spared.
- * @param watchedFrom when its watch began, which may be long after the start
+ * Since when that counts which was silent for so long before its watch began; the time in which flows could not receive
+ * reports does not. Since the start, where the watch began with it: what follows a start is spared, also where the store is
+ * read long after it.
  */
 export function silentSince(network: NetworkState, silentMs: number, watchedFrom: number): number {
-  const { startedAt } = network;
-  const watchedMs = network.listenedMs(watchedFrom);
-  const beforeMs = network.listenedMs(startedAt) - watchedMs;
-  return startedAt + beforeMs + Math.min(0, watchedMs - silentMs);
+  return network.momentOf(Math.max(silentMs, network.listenedMs(watchedFrom)));
 }
 
 /** Of what was heard just now. */

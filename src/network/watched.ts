@@ -53,6 +53,8 @@ export interface Watched extends Scheduled, Linked<Watched> {
   chosenBy: string | undefined;
   /** Since then silence counts. */
   since: number;
+  /** A store knew it before its watch began, which was then: nobody may have heard it in between. Else negative infinity. */
+  unwatchedUntil: number;
   /** It is listed, carries a label, or was known before the start: it is missed also when it was never heard. */
   isExpected: boolean;
   /** From before the start: by which gateway it was heard, and how often. */
@@ -142,6 +144,7 @@ export function newWatched(
     gatewayState: undefined,
     chosenBy: undefined,
     since,
+    unwatchedUntil: Number.NEGATIVE_INFINITY,
     isExpected: false,
     storedGateway: undefined,
     storedMainGateway: undefined,

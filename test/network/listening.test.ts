@@ -51,6 +51,29 @@ describe('the time in which reports could be heard', () => {
     assert.equal(listening.listenedMs(0, 40 * SECOND), 20 * SECOND);
   });
 
+  it('can be turned into the moment since which it was so long, the earliest where that is a pause', () => {
+    const listening = new Listening(5 * SECOND);
+    assert.deepEqual(
+      [0, 3].map((seconds) => listening.momentOf(seconds * SECOND, 8 * SECOND)),
+      [5 * SECOND, 2 * SECOND],
+    );
+    listening.set(true, 10 * SECOND);
+    listening.set(false, 20 * SECOND);
+    listening.set(true, 50 * SECOND);
+    const at = (seconds: number) => listening.momentOf(seconds * SECOND, 60 * SECOND) / SECOND;
+    assert.deepEqual([0, 4, 10, 12, 20, 23].map(at), [60, 56, 20, 18, 5, 2]);
+    let now = 60 * SECOND;
+    for (let pause = 0; pause < 500; pause++) {
+      now += 10 * SECOND;
+      listening.set(false, now - 3 * SECOND);
+      listening.set(true, now);
+    }
+    for (const seconds of [0, 1, 100, 1_000, 3_000]) {
+      const moment = listening.momentOf(seconds * SECOND, now);
+      assert.ok(Math.abs(listening.listenedMs(moment, now) - seconds * SECOND) < 1, `${seconds} s`);
+    }
+  });
+
   it('is near the truth after tens of thousands of short pauses, of yesterday and of now', () => {
     const listening = new Listening(0);
     listening.set(true, 0);

@@ -120,12 +120,31 @@ describe('silence', () => {
     now = 32 * MINUTE;
     assert.equal(silentSince(network, 5 * MINUTE, 10 * MINUTE), 7 * MINUTE);
     // Of a watch that begins only now nobody has listened to what it watches.
-    assert.deepEqual(
-      [silentSince(network, MINUTE, now), silentSince(network, 0, now)],
-      [11 * MINUTE, now - 20 * MINUTE],
-    );
+    assert.deepEqual([silentSince(network, MINUTE, now), silentSince(network, 0, now)], [now - MINUTE, now]);
     // A store that is read late finds the start all the same, of which the first minute is spared.
     assert.equal(silentSince(network, MINUTE, 10 * MINUTE), 10 * MINUTE);
+  });
+
+  it('from before a watch that begins late is no longer by an outage before that, and has one interval left', () => {
+    run(20, [D, G]);
+    loseBroker(HOUR);
+    now += 30 * MINUTE;
+    const since = silentSince(network, 2 * MINUTE, now);
+    assert.equal(since, now - 2 * MINUTE);
+    const entry = ofGateway({
+      ...{ gatewayState: undefined, storedIntervalMs: MINUTE },
+      ...{ since, unwatchedUntil: now },
+    });
+    const passed = [0, 1, 2].map((minutes) => {
+      now = since + (2 + minutes) * MINUTE;
+      const { silent, left } = inMinutes(gatewaySilence(network, entry, LIMIT));
+      return [silent, left];
+    });
+    assert.deepEqual(passed, [
+      [2, 2],
+      [2, 1],
+      [3, 0],
+    ]);
   });
 
   it('of a gateway is believed by the others after four hours, and after its limit', () => {
