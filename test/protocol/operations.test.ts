@@ -600,10 +600,36 @@ describe('a response', () => {
 
     it('shows it not as a list of its bytes, and keeps lists of other numbers', () => {
       const bytes = [...Buffer.from(KEY, 'hex')];
-      const others = [bytes.slice(1), [...bytes.slice(1), 7]];
+      const others = [bytes.slice(0, 5), bytes.slice(-5), [1, 2, 300]];
       const body = { ...OK, status: 7, key: bytes, framed: [16, ...bytes, 7], others };
       const { cause } = codeOf(() => read(keyed(), body));
       assert.deepEqual([cause.key, cause.framed, cause.others], ['***', '***', others]);
+    });
+
+    it('shows no part of it that tells it: cut off, left out in its middle, over lines, in another order', () => {
+      const reversed = (hex: string) => Buffer.from(hex, 'hex').reverse().toString('hex');
+      for (const [spelling, shown] of [
+        [KEY.slice(0, 23), '***'],
+        [KEY.slice(9), '***'],
+        [`${KEY.slice(0, 14)}…${KEY.slice(-14)}`, '***…***'],
+        [`{${KEY.slice(0, 14)} to ${KEY.slice(-14)}}`, '{*** to ***}'],
+        [KEY.replace(/..(?!$)/g, '$&h, ').slice(0, -6), '***'],
+        [KEY.replace(/..(?!$)/g, '$&0x'), '***'],
+        [KEY.replace(/..(?!$)/g, '$&x'), '***'],
+        [reversed(KEY), '***'],
+        [KEY.replace(/.{8}/g, reversed), '***'],
+        [`0000  ${KEY.replace(/.{16}/g, '$&\n0008  ')}`, '0000  *** 0008  *** 0008  '],
+        [[...Buffer.from(KEY, 'hex')].slice(3, 12).join(', '), '***'],
+        [Buffer.from(KEY, 'hex').toString('base64').slice(0, 13), '***'],
+        [KEY.slice(0, 10), KEY.slice(0, 10)],
+      ] as const) {
+        const { message } = codeOf(() => read(keyed(), { status: 7, errorMessage: `not ${spelling}, no` }));
+        assert.ok(message.startsWith(`not ${shown}, no`), message);
+      }
+      const bytes = Object.fromEntries([...Buffer.from(KEY, 'hex')].entries());
+      const signed = [...new Int8Array(Buffer.from(KEY, 'hex'))];
+      const { cause } = codeOf(() => read(keyed(), { ...OK, status: 7, bytes, signed }));
+      assert.deepEqual([cause.bytes, cause.signed], ['***', '***']);
     });
 
     it('shows it in no alphabet of Base64, of whatever length', () => {

@@ -5,24 +5,39 @@ import { HIDDEN } from '../redaction.ts';
 
 /** A shorter one stands in nearly every text. */
 const MIN_DIGITS = 4;
-/** Of a longer key all hex digits go that follow these: a pattern has its limits. */
-const MAX_PATTERN_DIGITS = 64;
+/** So much of a key tells it from other numbers: it is hidden, too, where the rest was cut off or left out. */
+const PART_BYTES = 6;
+const PART_DIGITS = 2 * PART_BYTES;
 /** Of fewer bytes other spellings than hex stand in other texts, too. */
 const MIN_BYTES = 8;
 /** The same for hex with other separators than usual. */
 const MIN_SPREAD_BYTES = 4;
-/** What may stand between two digits; the zero where UTF-16 was read as UTF-8. */
+/** Between two digits of hex, and between two decimal numbers, there is at most so much. */
+const MAX_HEX_GAP = 4;
+const MAX_NUMBER_GAP = 3;
+/** What may stand between two digits of a short key; the zero where UTF-16 was read as UTF-8. */
 const GAP = '[\\s\\0:-]?';
 /**
  * The same between two bytes: other separators, too, also those of bytes in C and of lists over several lines. There is one way
  * to read each: with two the time would double with every byte.
  */
 const WIDE_GAP = '(?:[^0-9a-z]{1,4}x|[^0-9a-z]{0,4}(?:0x)?)';
-/** A multiple of three, so that Base64 of them is the beginning of that of the whole. */
-const MAX_PATTERN_BYTES = 30;
+/** Stands between digits that do not belong together. */
+const BREAK = '.';
+
+/** What hides the key in a text. */
+type Hide = (text: string) => string;
+
+/** Digits of hex, small, and where each of them stands in its text: from, and until before. */
+interface Digits {
+  digits: string;
+  from: Uint32Array;
+  until: Uint32Array;
+}
 
 /**
- * A copy of a response without the key, in names and in values, as hex, Base64 or a list of bytes.
+ * A copy of a response without the key, in names and in values, as hex, Base64 or a list of bytes; and without a part of six
+ * bytes or more.
  * @param response JSON, nested so deep that copying it does not overflow the stack
  */
 export function withoutKey<T>(payload: Record<string, unknown>, response: T): T {
@@ -31,48 +46,160 @@ export function withoutKey<T>(payload: Record<string, unknown>, response: T): T 
     return response;
   }
   const bytes = Buffer.from(key, 'hex');
-  const isLong = bytes.length >= MIN_BYTES;
-  const gap = bytes.length >= MIN_SPREAD_BYTES ? WIDE_GAP : GAP;
-  const head = key
-    .slice(0, MAX_PATTERN_DIGITS)
-    .replace(/(.)(.)/g, `$1${GAP}$2${gap}`)
-    .slice(0, -gap.length);
-  const rest = key.length > MAX_PATTERN_DIGITS ? `(?:${gap}[0-9a-f]${GAP}[0-9a-f])*` : '';
-  const inHex = new RegExp(head + rest, 'gi');
-  const patterns = isLong ? [inHex, inBase64(bytes), inNumbers(bytes)] : [inHex];
-  const hide = (text: string) => patterns.reduce((shown, pattern) => shown.replace(pattern, HIDDEN), text);
-  const list = `,${bytes.join()},`;
-  return hideIn(response, hide, (numbers) => isLong && `,${numbers.join()},`.includes(list)) as T;
+  if (bytes.length < PART_BYTES) {
+    return hideIn(response, hideShort(key), () => false) as T;
+  }
+  const parts = partsOf(bytes);
+  const inHex = (text: string) => hideParts(text, hexDigitsOf(text), parts);
+  if (bytes.length < MIN_BYTES) {
+    return hideIn(response, inHex, () => false) as T;
+  }
+  const inBase64 = base64Of(bytes);
+  const hide = (text: string) => {
+    const shown = inHex(text);
+    return hideParts(shown, numbersOf(shown), parts).replace(inBase64, HIDDEN);
+  };
+  return hideIn(response, hide, (numbers) => hasPart(Buffer.from(numbers).toString('hex'), parts)) as T;
 }
 
-/** In both alphabets, to the end of the word. */
-function inBase64(bytes: Buffer): RegExp {
-  const head = bytes.subarray(0, Math.min(MAX_PATTERN_BYTES, bytes.length - (bytes.length % 3)));
-  const text = head.toString('base64url').replace(/-/g, '[-+]').replace(/_/g, '[_/]');
-  return new RegExp(`${text}[-+/\\w]*={0,2}`, 'g');
+function hideShort(key: string): Hide {
+  const gap = key.length < 2 * MIN_SPREAD_BYTES ? GAP : WIDE_GAP;
+  const pattern = key.replace(/(.)(.)/g, `$1${GAP}$2${gap}`).slice(0, -gap.length);
+  return (text) => text.replace(new RegExp(pattern, 'gi'), HIDDEN);
 }
 
-/** As decimal numbers, to the end of the list. */
-function inNumbers(bytes: Buffer): RegExp {
-  const head = [...bytes.subarray(0, MAX_PATTERN_BYTES)].join('[^\\d]{1,3}');
-  return new RegExp(`(?<!\\d)${head}(?:\\s?,\\s?\\d{1,3})*(?!\\d)`, 'g');
+/** All of its parts in hex: the bytes as they are, from the last to the first, and as words with the low byte first. */
+function partsOf(bytes: Buffer): ReadonlySet<string> {
+  const backwards = Buffer.from(bytes).reverse();
+  const inWords = Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 4))).swap32();
+  const parts = new Set<string>();
+  for (const hex of [bytes, backwards, inWords].map((spelling) => spelling.toString('hex'))) {
+    for (let at = 0; at + PART_DIGITS <= hex.length; at++) {
+      parts.add(hex.slice(at, at + PART_DIGITS));
+    }
+  }
+  return parts;
+}
+
+function hasPart(digits: string, parts: ReadonlySet<string>): boolean {
+  for (let at = 0; at + PART_DIGITS <= digits.length; at++) {
+    if (parts.has(digits.slice(at, at + PART_DIGITS))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** A text without all that is made of parts; what goes beyond one part goes with it. */
+function hideParts(text: string, { digits, from, until }: Digits, parts: ReadonlySet<string>): string {
+  let shown = '';
+  let shownUntil = 0;
+  let hiddenUntil = 0;
+  for (let at = 0; at + PART_DIGITS <= digits.length; at++) {
+    if (parts.has(digits.slice(at, at + PART_DIGITS))) {
+      if (at >= hiddenUntil) {
+        shown += text.slice(shownUntil, from[at]) + HIDDEN;
+      }
+      hiddenUntil = at + PART_DIGITS;
+      shownUntil = until[hiddenUntil - 1] as number;
+    }
+  }
+  return shown + text.slice(shownUntil);
+}
+
+/** The digits of hex of a text, with whatever usually stands between them: `8f3c`, `8f:3c`, `0x8f, 0x3c`, `\x8f\x3c`, `8fh 3ch`. */
+function hexDigitsOf(text: string): Digits {
+  const list = new DigitList(text.length);
+  let gap = 0;
+  let inRow = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = (text[at] as string).toLowerCase();
+    if (isDigit(char) || (char >= 'a' && char <= 'f')) {
+      list.add(char, at, at + 1);
+      gap = 0;
+      inRow += 1;
+      continue;
+    }
+    if (char === 'x') {
+      // Behind whole bytes, the zero before it is the first half of `0x`.
+      list.takeBack(inRow % 2 === 1 && text[at - 1] === '0' ? 1 : 0);
+    } else if ((char >= 'g' && char <= 'z' && char !== 'h') || ++gap === MAX_HEX_GAP + 1) {
+      list.add(BREAK, at, at);
+    }
+    inRow = 0;
+  }
+  return list.digits;
+}
+
+const isDigit = (char: string): boolean => char >= '0' && char <= '9';
+
+/** The decimal numbers of a text that may be bytes, each as two digits of hex. */
+function numbersOf(text: string): Digits {
+  const list = new DigitList(2 * text.length + 1);
+  let end = 0;
+  for (const { 0: number, index } of text.matchAll(/\d+/g)) {
+    const isBehind = index - end <= MAX_NUMBER_GAP && !/[a-z]/i.test(text.slice(end, index));
+    const isByte = number.length <= 3 && Number(number) <= 0xff;
+    if (!isBehind || !isByte) {
+      list.add(BREAK, index, index);
+    }
+    end = index + number.length;
+    for (const digit of isByte ? Number(number).toString(16).padStart(2, '0') : '') {
+      list.add(digit, index, end);
+    }
+  }
+  return list.digits;
+}
+
+class DigitList {
+  readonly #chars: Uint8Array;
+  readonly #from: Uint32Array;
+  readonly #until: Uint32Array;
+  #length = 0;
+
+  constructor(max: number) {
+    this.#chars = new Uint8Array(max);
+    this.#from = new Uint32Array(max);
+    this.#until = new Uint32Array(max);
+  }
+
+  get digits(): Digits {
+    const digits = Buffer.from(this.#chars.buffer, 0, this.#length).toString('latin1');
+    return { digits, from: this.#from, until: this.#until };
+  }
+
+  add(digit: string, from: number, until: number): void {
+    this.#chars[this.#length] = digit.charCodeAt(0);
+    this.#from[this.#length] = from;
+    this.#until[this.#length] = until;
+    this.#length += 1;
+  }
+
+  takeBack(count: number): void {
+    this.#length -= count;
+  }
+}
+
+/** In both alphabets, from the beginning of the key to the end of the word. */
+function base64Of(bytes: Buffer): RegExp {
+  const head = bytes.subarray(0, PART_BYTES).toString('base64url');
+  return new RegExp(`${head.replace(/-/g, '[-+]').replace(/_/g, '[_/]')}[-+/\\w]*={0,2}`, 'g');
 }
 
 /** @param hasKey whether the key is among these numbers */
-function hideIn(
-  value: unknown,
-  hide: (text: string) => string,
-  hasKey: (numbers: readonly unknown[]) => boolean,
-): unknown {
+function hideIn(value: unknown, hide: Hide, hasKey: (numbers: readonly number[]) => boolean): unknown {
   if (typeof value === 'string') {
     return hide(value);
   }
-  if (Array.isArray(value)) {
-    const isNumbers = value.every((item) => typeof item === 'number');
-    return isNumbers && hasKey(value) ? HIDDEN : value.map((item) => hideIn(item, hide, hasKey));
-  }
   if (!isNested(value)) {
     return value;
+  }
+  const items: unknown[] = Object.values(value);
+  if (items.every((item) => typeof item === 'number') && hasKey(items)) {
+    return HIDDEN;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => hideIn(item, hide, hasKey));
   }
   const entries = Object.entries(value).map(([name, item]) => [hide(name), hideIn(item, hide, hasKey)]);
   return Object.fromEntries(entries) as unknown;
