@@ -37,7 +37,7 @@ const NO_LIMITS: PublishLimits = {
 const PACKET_OVERHEAD_BYTES = 12;
 
 /** In a text that is not parsed; no id of ours is longer. */
-const ID = /"id"\s*:\s*"([^"\\]{1,100})"/;
+const ID = /"id"\s*:\s*"([^"\\]{1,100})"/g;
 
 /** What requests need of the broker connection. */
 export interface RequestTransport extends ResponseFilters, Reading {
@@ -167,6 +167,19 @@ export class Requests {
     return [...new Set(Array.from(this.#gateways, ({ filter }) => filter))];
   }
 
+  /** The id of a response that is too large to be parsed: one of ours, where its value has others. */
+  #idOfLarge(payload: Buffer): string | undefined {
+    let first: string | undefined;
+    const found = payload.length > MAX_PAYLOAD_BYTES ? payload.toString('latin1').matchAll(ID) : [];
+    for (const [, id = ''] of found) {
+      if (this.#sent.find(id)) {
+        return id;
+      }
+      first ??= id;
+    }
+    return first;
+  }
+
   /** Takes a message of a response topic. False when it is of a gateway that was not asked. */
   receive({ gateway: gatewayId, device, rest }: ParsedTopic, payload: Buffer, retained: boolean): boolean {
     const gateway = this.#gateways.find(gatewayId);
@@ -174,7 +187,7 @@ export class Requests {
       return false;
     }
     const body = parse(payload);
-    const id = body ? body.id : idOfLarge(payload);
+    const id = body ? body.id : this.#idOfLarge(payload);
     if (id !== undefined && id !== null) {
       const pending = typeof id === 'string' ? this.#sent.find(id) : undefined;
       // Every gateway sees ids of ours, and none answers for another one.
@@ -388,11 +401,6 @@ export class Requests {
 /** Bytes of a PUBLISH packet, at most. */
 function sizeOf(topic: string, payload: string): number {
   return Buffer.byteLength(topic) + Buffer.byteLength(payload) + PACKET_OVERHEAD_BYTES;
-}
-
-/** The id of a response that is too large to be parsed. */
-function idOfLarge(payload: Buffer): string | undefined {
-  return payload.length > MAX_PAYLOAD_BYTES ? ID.exec(payload.toString('latin1'))?.[1] : undefined;
 }
 
 /** The JSON object of a response; undefined for anything else. */

@@ -376,6 +376,14 @@ describe('requests to gateways', () => {
       }
     });
 
+    it('that is too large ends its request also where its value has an id of its own', async () => {
+      send('a');
+      const { id } = line.published.at(-1)!.body;
+      const body = `{"value":[{"id":"one"},{"id":"two"}],"id":"${id}","x":"`;
+      assert.equal(receive(Buffer.from(`${body.padEnd(MAX_PAYLOAD_BYTES, 'x')}"}`)), true);
+      assert.deepEqual(await news(), ['a BAD_RESPONSE.payloadTooLarge']);
+    });
+
     it('is read up to a mebibyte; a larger one ends the request whose id it has', async () => {
       const padded = (id: string, bytes: number, colon = ':') => {
         const head = `{"value":1,"id"${colon}"${id}","x":"`;
