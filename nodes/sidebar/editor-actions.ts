@@ -1,5 +1,5 @@
 // What can be done with the chosen gateway or device: read, write, command, rename, attach and remove labels.
-import { askedAs, type Identifier } from '../../src/protocol/identifiers.ts';
+import { askedAs, type Identifier, isCalled } from '../../src/protocol/identifiers.ts';
 import type { NetworkDetails } from '../../src/protocol/network-row.ts';
 import { renewName } from '../shared/editor/names.ts';
 import { element, errorText } from '../shared/editor/panel.ts';
@@ -135,9 +135,9 @@ export class Actions implements DetailsPart {
   }
 
   #offerKnown(): void {
-    const { id, name } = this.#identifier ?? {};
+    const row = this.#identifier;
     const values = this.#chosen?.row?.values ?? [];
-    this.#field?.offer(values.find(({ identifier }) => identifier === id || identifier === name)?.value);
+    this.#field?.offer(row && values.find(({ identifier }) => isCalled(row, identifier))?.value);
   }
 
   /** What every request begins with: a gateway is asked itself. */
@@ -167,7 +167,8 @@ export class Actions implements DetailsPart {
     }
     const message = { ...this.#target(), payload: read.value };
     const identifier = this.#identifier;
-    const question = identifier && questionOf(identifier, read.value);
+    const question =
+      identifier && questionOf(identifier, read.value, currentCatalogue(this.#chosen?.service));
     const write = () => void this.#writeAndRead(message);
     if (question === undefined) {
       write();

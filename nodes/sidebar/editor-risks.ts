@@ -1,4 +1,6 @@
 // Which writes are asked about before they are sent, since the device may be out of reach by them; here and nowhere else.
+import { type Catalogue, createCatalogue } from '../../src/protocol/catalogue.ts';
+import { isHexBytes } from '../../src/protocol/hex.ts';
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 
 const DEVICE_MODE = '8110';
@@ -7,13 +9,28 @@ const RISKY_MODES = new Map<unknown, string>([
   ['storage', 'reallyStore'],
 ]);
 
-/** What changes the mode of another device, and commands of which is only known that they are of a firmware update. */
-const RISKY_COMMANDS = /^81(11|2\d|3\d)$/;
+/** Resets, what changes the mode of another device, and commands of which is only known that they are of a firmware update. */
+const RISKY_COMMANDS = /^(830[01]|81(11|2\d|3\d))$/;
 
-/** @returns the key of the question's words; undefined: it is written without one */
-export function questionOf({ id, name }: Identifier, value: unknown): string | undefined {
+/**
+ * By the ids: an entry of the user's own may give each of them another name, and another type to its value.
+ * @returns the key of the question's words; undefined: it is written without one
+ */
+export function questionOf({ id }: Identifier, value: unknown, catalogue: Catalogue): string | undefined {
   if (id === DEVICE_MODE) {
-    return RISKY_MODES.get(value);
+    return RISKY_MODES.get(modeOf(value, catalogue));
   }
-  return /reset/.test(name) || RISKY_COMMANDS.test(id) ? 'reallyReset' : undefined;
+  return RISKY_COMMANDS.test(id) ? 'reallyReset' : undefined;
+}
+
+/** The mode that is written so, as the interface calls it; undefined: it is none. */
+function modeOf(value: unknown, catalogue: Catalogue): unknown {
+  try {
+    const isRaw = typeof value === 'string' && isHexBytes(value);
+    const hex = isRaw ? value : catalogue.encode(DEVICE_MODE, value);
+    return createCatalogue().decode(DEVICE_MODE, hex)?.value;
+  } catch {
+    // It is not written: the node refuses it.
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 // One gateway or device as people see it: a row of a list with the few values in it, and everything that is known of it.
 import type { Catalogue } from '../protocol/catalogue.ts';
 import { conditionsOf } from '../protocol/conditions.ts';
+import { isCalled } from '../protocol/identifiers.ts';
 import type { LinkRow, NearRow, NetworkDetails, NetworkRow, ValueRow } from '../protocol/network-row.ts';
 import { shownError } from './device-errors.ts';
 import type { DeviceState, GatewayState } from './device-state.ts';
@@ -171,9 +172,9 @@ function soughtValues(source: NetworkSource, values: readonly PropertyValue[]): 
   const ranked: { rank: number; value: PropertyValue }[] = [];
   const battery = batteryRow(source.catalogue).name;
   for (const value of newestOfEach(source, values)) {
-    const name = source.catalogue.find(value.identifier)?.name ?? '';
-    if (value.value !== undefined && name !== battery) {
-      const at = SOUGHT.indexOf(name);
+    const row = source.catalogue.find(value.identifier);
+    if (value.value !== undefined && (row === undefined || row.name !== battery)) {
+      const at = SOUGHT.findIndex((sought) => row && isCalled(row, sought));
       ranked.push({ rank: at < 0 ? SOUGHT.length : at, value });
     }
   }

@@ -78,18 +78,30 @@ function codecOf(row: Identifier): ValueCodec | undefined {
 
 const builtInNameOf = (row: Identifier) => row.builtInName ?? (isOwn(row) ? undefined : row.name);
 
-/** A later row takes the place of an earlier one that has its id or its name. */
+/** What can be done with a property does not depend on what the user calls it. */
+function inPlaceOf(earlier: Identifier, row: Identifier): Identifier {
+  const builtInName = builtInNameOf(earlier);
+  const { access } = earlier;
+  return { ...row, access, ...(builtInName && builtInName !== row.name && { builtInName }) };
+}
+
+/**
+ * A later row takes the place of an earlier one that has its id, or its name and no id. Of one with an id of its own it takes
+ * the name alone: what devices report by that id stays known.
+ */
 function override(rows: readonly Identifier[], later: readonly Identifier[]): readonly Identifier[] {
   const kept = new Set(rows);
   for (const row of later) {
-    let builtInName: string | undefined;
+    let added = row;
     for (const earlier of kept) {
-      if (earlier.id === row.id || earlier.name === row.name) {
+      if (earlier.id === row.id) {
         kept.delete(earlier);
-        builtInName ??= earlier.id === row.id ? builtInNameOf(earlier) : undefined;
+        added = inPlaceOf(earlier, row);
+      } else if (earlier.id === '' && earlier.name === row.name) {
+        kept.delete(earlier);
       }
     }
-    kept.add(builtInName && builtInName !== row.name ? { ...row, builtInName } : row);
+    kept.add(added);
   }
   const names = new Set([...kept].map(({ name }) => name));
   return [...kept].map(({ builtInName, ...row }) =>

@@ -40,6 +40,10 @@ export interface Identifier extends Limits {
 /** An entry of the user's own. */
 export const isOwn = ({ description }: Identifier): boolean => description === '';
 
+/** Whether reports, gateways or users call it so. */
+export const isCalled = ({ id, name, builtInName }: Identifier, text: string): boolean =>
+  text !== '' && (text === id || text === name || text === builtInName);
+
 /** How gateways are asked for it: a name of the user's own is known here only. */
 export const askedAs = (row: Identifier): string => (isOwn(row) ? row.id : '') || row.name || row.id;
 

@@ -181,6 +181,15 @@ describe('one of the network', () => {
       });
     }
 
+    it('knows what is sought where the user calls it otherwise', () => {
+      source = { ...source, catalogue: createCatalogue([{ id: '8800', name: 'heat', type: 's16' }]) };
+      for (const identifier of ['temperature', 'own-1', 'own-2', 'own-3']) {
+        now += 1_000;
+        hear(`measurement-decoded/${identifier}`, { value: 1 });
+      }
+      assert.deepEqual(shown(), ['temperature', 'own-3', 'own-2']);
+    });
+
     it('shows neither the battery, which has a place of its own, nor what has no value', () => {
       hear('property-decoded/battery-level', { value: 50 });
       hear('property/8100', { value: 50 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { ServiceError } from '../../src/errors.ts';
 import { createCatalogue, differencesOf } from '../../src/protocol/catalogue.ts';
+import { customEntriesOf } from '../../src/protocol/custom-identifiers.ts';
 import { askedAs, type Identifier } from '../../src/protocol/identifiers.ts';
 import { readIdentifier } from '../../src/protocol/operations/identifier.ts';
 import type { Field } from '../../src/protocol/structures.ts';
@@ -522,6 +523,34 @@ describe("the user's own identifiers", () => {
       form: 'decoded',
       identifier: 'temperature',
     });
+  });
+
+  it('can be used as the row of the interface that they name otherwise, and in every way where there is none', () => {
+    const own = createCatalogue([
+      { id: '8800', name: 'heat', type: 's16' },
+      { id: '8301', name: 'wipe', type: 'void' },
+      entry,
+    ]);
+    assert.deepEqual(
+      ['8800', '8301', 'ee8001'].map((id) => own.find(id)?.access),
+      [catalogue.find('8800')?.access, ['command'], ['report', 'read', 'write', 'event']],
+    );
+  });
+
+  it('that have one name, or that of another row, leave what is known by the id of each', () => {
+    const own = createCatalogue([
+      { id: '8800', name: 'climate', type: 's16', divisor: 10 },
+      { id: '8802', name: 'climate', type: 'u8' },
+      { id: 'ee8001', name: 'pressure', type: 'u8' },
+    ]);
+    assert.deepEqual(own.decode('8800', '0064'), { value: 10 });
+    assert.deepEqual([own.find('climate')?.id, own.find('temperature')?.id], ['8802', '8800']);
+    const pressure = catalogue.find('pressure')!;
+    assert.deepEqual([own.find('pressure')?.id, own.find(pressure.id)], ['ee8001', pressure]);
+    assert.deepEqual(
+      customEntriesOf(own.rows).map((one) => (one as { id: string }).id),
+      ['8800', '8802', 'ee8001'],
+    );
   });
 
   it('are asked for by their id, which gateways know, and those of the interface by their name', () => {

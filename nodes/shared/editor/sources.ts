@@ -1,6 +1,13 @@
 // Where the pickers' choices come from: the runtime's lists of devices and of what reports have shown, and the catalogue.
 import { type Catalogue, createCatalogue } from '../../../src/protocol/catalogue.ts';
-import { type Access, askedAs, type Identifier, isOwn } from '../../../src/protocol/identifiers.ts';
+import {
+  type Access,
+  askedAs,
+  IDENTIFIERS,
+  type Identifier,
+  isCalled,
+  isOwn,
+} from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { findWords } from '../../../src/protocol/search-words.ts';
 import { hasEnv } from '../defaults.ts';
@@ -268,9 +275,11 @@ const namedFirst = (one: Choice, other: Choice): number =>
 export const remarkIdentifier = (value: string): string =>
   currentCatalogue().find(value) ? '' : text('identifier.notListed');
 
-/** What a property means, in words; empty for one that the service has added. */
-export const meaningOf = (row: Identifier): string =>
-  isOwn(row) ? '' : text(`meaning.${row.name || 'update'}`);
+/** What a property means, in words; empty for one that only the service knows. */
+export function meaningOf(row: Identifier): string {
+  const known = isOwn(row) ? IDENTIFIERS.find(({ id }) => id === row.id) : row;
+  return known ? text(`meaning.${known.name || 'update'}`) : '';
+}
 
 /** @param isRequest a gateway is asked for it */
 function fromIdentifier(row: Identifier | string, isRequest: boolean): Choice {
@@ -347,6 +356,6 @@ export async function describeLast(row: Identifier): Promise<string> {
   const at = { ...narrowed(['gateway']), device };
   const rows = await fetchRows<Heard>('seen', { what: 'identifiers', q: row.name || row.id, ...at });
   const known = typeof rows === 'string' ? [] : rows;
-  const found = known.find(({ id, value }) => value !== undefined && (id === row.id || id === row.name));
+  const found = known.find(({ id, value }) => value !== undefined && isCalled(row, id));
   return found ? text('picker.last', { value: shownValue(found.value, row) }) : '';
 }
