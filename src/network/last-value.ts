@@ -1,6 +1,6 @@
 // The newest value of a property: what is known of it, and how old it is.
 import type { Catalogue } from '../protocol/catalogue.ts';
-import { copyReport, type Report } from '../protocol/reports/index.ts';
+import { copyReport, nameProperty, type Report } from '../protocol/reports/index.ts';
 
 /** Where a value came from: a report, the response to a read, or a store that outlived a restart. */
 export type ValueSource = 'report' | 'read' | 'stored';
@@ -46,22 +46,23 @@ export function isTooOld(value: LastValue, { maxAge }: { maxAge: number }): bool
   return maxAge > 0 && ageOf(value) > maxAge * 1_000;
 }
 
-/** What was reported in hex, by this catalogue: another one may have decoded it before. */
+/** What was reported, by this catalogue: another one may have named it before, and decoded it where it came in hex. */
 export function decodedAnew(known: LastValue, catalogue: Catalogue): LastValue {
   const { report, identifier } = known;
-  if (report?.form !== 'raw' || typeof report.raw !== 'string') {
+  if (report === undefined || (report.form === 'raw' && typeof report.raw !== 'string')) {
     return known;
   }
-  const { name, unit } = catalogue.find(identifier) ?? {};
-  const { value, ext } = catalogue.decode(identifier, report.raw) ?? { value: report.raw, ext: undefined };
-  // Every sample has it, as the interface gives it a default.
-  const noExt = report.kind === 'timestamped' ? null : undefined;
-  const fields = { name: name || undefined, unit, ext: ext ?? noExt };
+  const { name, unit } = nameProperty(report.form, identifier, catalogue);
+  const anew: Report = { ...report };
+  if (report.form === 'raw') {
+    Object.assign(anew, decodeRaw(report, identifier, catalogue));
+  }
+  const value = report.form === 'raw' ? anew.value : known.value;
+  const fields = { name: name || undefined, unit: name ? unit : undefined, ext: anew.ext };
   const before = [report.name, report.unit, report.ext, known.value];
   if (JSON.stringify(before) === JSON.stringify([...Object.values(fields), value])) {
     return known;
   }
-  const anew: Report = { ...report, value };
   for (const [field, content] of Object.entries(fields)) {
     if (content === undefined) {
       delete anew[field];
@@ -70,6 +71,16 @@ export function decodedAnew(known: LastValue, catalogue: Catalogue): LastValue {
     }
   }
   return { ...known, value, report: anew };
+}
+
+function decodeRaw(
+  { raw, kind }: Report,
+  identifier: string,
+  catalogue: Catalogue,
+): { value: unknown; ext: unknown } {
+  const { value, ext } = catalogue.decode(identifier, raw as string) ?? { value: raw, ext: undefined };
+  // Every sample has it, as the interface gives it a default.
+  return { value, ext: ext ?? (kind === 'timestamped' ? null : undefined) };
 }
 
 /** A value that a flow may change: a deep copy. */

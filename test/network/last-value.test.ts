@@ -66,7 +66,7 @@ describe('a last value', () => {
     it('is the same where it says the same, or the hex is not known', () => {
       for (const report of [
         { ...raw, name: 'ph-value', unit: 'pH' },
-        { ...raw, form: 'decoded' },
+        { ...raw, form: 'decoded', name: '8f7f', unit: 'pH' },
         { ...raw, raw: undefined },
         undefined,
       ]) {
@@ -88,6 +88,20 @@ describe('a last value', () => {
       const { value, report } = decodedAnew(known, createCatalogue());
       assert.equal(value, '07');
       assert.deepEqual(Object.entries(report ?? {}), Object.entries({ ...raw, value: '07' }));
+    });
+
+    it('is called as that calls it, too, where it was decoded by the gateway', () => {
+      const own = createCatalogue([{ id: '8800', name: 'heat', type: 's16', unit: 'K' }]);
+      const decoded = { ...raw, form: 'decoded', identifier: 'temperature', value: 21.5, raw: undefined };
+      const known = {
+        ...knownBy({ ...decoded, name: 'temperature', unit: '°C' }, { value: 21.5 }),
+        identifier: 'temperature',
+      };
+      const { value, report } = decodedAnew(known, own);
+      assert.deepEqual([value, report?.value, report?.name, report?.unit], [21.5, 21.5, 'heat', 'K']);
+      const back = decodedAnew(decodedAnew(known, own), createCatalogue());
+      assert.deepEqual([back.report?.name, back.report?.unit], ['temperature', '°C']);
+      assert.equal(decodedAnew(known, createCatalogue()), known);
     });
 
     it('has an empty extension as a sample', () => {

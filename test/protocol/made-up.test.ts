@@ -97,6 +97,13 @@ describe('a message that is made up', () => {
     });
   }
 
+  it('has the name that gateways send, where the user calls the property otherwise', () => {
+    const own = createCatalogue([{ id: '8800', name: 'heat', type: 's16', divisor: 100 }]);
+    const filter = { kinds: [], form: 'both', identifiers: ['heat'] } as const;
+    const { segment, identifier } = makeUpMessage(filter, own, { gateway: G, value: 20, time });
+    assert.equal(`${segment}/${identifier}`, 'measurement-decoded/temperature');
+  });
+
   const refused: [given: Given, field: string, shown: unknown, reason: string][] = [
     [{ kinds: ['heartbeat'], value: 1 }, 'value', 1, 'kindWithoutValue'],
     [{ kinds: ['other'], value: 1 }, 'value', 1, 'kindWithoutValue'],

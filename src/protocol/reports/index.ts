@@ -19,6 +19,7 @@ import { isFailed, timestamped } from './timestamped.ts';
 import { fillValue } from './value.ts';
 
 export { FORMS, type Form, type Report } from './report.ts';
+export { nameProperty } from './start.ts';
 export { isFailed };
 
 /** Every kind that this package knows; anything else arrives as `other`. */

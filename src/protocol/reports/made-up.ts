@@ -128,7 +128,7 @@ function spell(
 ): { form: Form; identifier: string } | undefined {
   const row = catalogue.find(text);
   const isHex = catalogue.isHexId(text);
-  const name = row?.name || (isHex ? '' : text);
+  const name = row?.builtInName || row?.name || (isHex ? '' : text);
   const id = row?.id || (isHex ? text.toLowerCase() : '');
   if (wanted !== 'raw' && name) {
     return { form: 'decoded', identifier: name };

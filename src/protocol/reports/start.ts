@@ -1,6 +1,6 @@
 // How a report begins: what, then where and when, in the order in which a person reads it.
 import type { Catalogue } from '../catalogue.ts';
-import type { NamedPlace, Report } from './report.ts';
+import type { Form, NamedPlace, Report } from './report.ts';
 
 /**
  * The fields that come before those of the kind. Where a value is to come its place is held, and given up by
@@ -14,16 +14,23 @@ export function startReport(at: NamedPlace, time: string, catalogue: Catalogue):
   if (identifier === undefined) {
     return startWithPlace(at, time);
   }
-  const row = catalogue.find(identifier);
-  // The gateway's own name, where the user has given the property another.
-  const isBuiltIn = row?.builtInName !== undefined && identifier === row.builtInName;
-  const name = form === 'decoded' && !isBuiltIn ? identifier : row?.name;
-  const unit = row?.unit;
+  const { name, unit } = nameProperty(form, identifier, catalogue);
   if (!kind.hasValue) {
     const what = { ...(name && { name }), ...(name && unit !== undefined && { unit }) };
     return putTogether(what, at, time);
   }
   return startWithValue(at, identifier, time, name, unit);
+}
+
+/** What a report calls its property: a decoded one as the gateway does, but by the name that the user has given it. */
+export function nameProperty(
+  form: Form,
+  identifier: string,
+  catalogue: Catalogue,
+): { name: string | undefined; unit: string | undefined } {
+  const row = catalogue.find(identifier);
+  const isBuiltIn = row?.builtInName !== undefined && identifier === row.builtInName;
+  return { name: form === 'decoded' && !isBuiltIn ? identifier : row?.name, unit: row?.unit };
 }
 
 // One literal for each shape that is frequent: V8 makes those in one step, and every report passes here. The list of the
