@@ -13,9 +13,16 @@ const MAX_REFUSED = 2;
 /** Second attempts in a row that are refused with a token that was accepted before, until it counts as revoked. */
 const MAX_SECOND_REFUSED = 8;
 const MAX_REMEMBERED = 4;
+/** A token that was accepted and lasted no longer may have been ended by somebody else's login to the same account. */
+const SHORT_LIFE_MS = 30_000;
+/** So many of them in a row are renewed at once. */
+const MAX_SHORT_LIVED = 3;
+const FIRST_REST_MS = 1_000;
+const MAX_REST_MS = 10_000;
 
 interface Token {
   text: string;
+  cameAt: number;
   renewAt: number;
   endsAt: number;
   /** A call with it was answered with something else than 401. */
@@ -57,6 +64,9 @@ class Pause {
  * A login that succeeds need not help: after two fresh tokens in a row that were answered with 401, nobody logs in for
  * 10 s, doubling to 5 minutes with every further one; calls go on with the token that is there. A fresh token that is
  * accepted at once ends it. One that is refused here and accepted there does not: then the 401 is about the call.
+ *
+ * Where a login ends the token of the one before, two users of one account end each other's with every call. So after three
+ * tokens in a row that worked for less than 30 s, a login waits for 1 s, doubling to 10 s: meanwhile the other one works.
  */
 export class TokenKeeper {
   readonly #login: () => Promise<string>;
@@ -67,6 +77,7 @@ export class TokenKeeper {
   #pending: Promise<Token> | undefined;
   #refusal: ServiceError | undefined;
   #refusedTokens = 0;
+  #shortLived = 0;
   #seen: string[] = [];
 
   /** @param login one login, with its own retries; rejects with LOGIN_FAILED when refused */
@@ -180,8 +191,21 @@ export class TokenKeeper {
     if (this.#tokenPause.isOn(this.#clock.now())) {
       return false;
     }
+    this.#noteEnd(this.#token);
     this.#token = undefined;
     return true;
+  }
+
+  /** Milliseconds until the next login; see above. */
+  get restMs(): number {
+    const further = this.#shortLived - MAX_SHORT_LIVED;
+    return further < 0 ? 0 : Math.min(MAX_REST_MS, FIRST_REST_MS * 2 ** further);
+  }
+
+  #noteEnd({ cameAt, isAccepted }: Token): void {
+    if (isAccepted) {
+      this.#shortLived = this.#clock.now() - cameAt < SHORT_LIFE_MS ? this.#shortLived + 1 : 0;
+    }
   }
 
   get #lasting(): Token | undefined {
@@ -195,10 +219,11 @@ export class TokenKeeper {
       this.#seen = [text, ...this.#seen].slice(0, MAX_REMEMBERED);
       this.#refusal = undefined;
       this.#loginPause.reset();
-      const life = lifeOf(text, this.#clock.now());
-      const endsAt = this.#clock.now() + life;
+      const cameAt = this.#clock.now();
+      const life = lifeOf(text, cameAt);
+      const endsAt = cameAt + life;
       const renewAt = endsAt - Math.min(MAX_MARGIN_MS, life * MARGIN_SHARE);
-      this.#token = { text, renewAt, endsAt, isAccepted: false, isRefused: false, secondRefused: 0 };
+      this.#token = { text, cameAt, renewAt, endsAt, isAccepted: false, isRefused: false, secondRefused: 0 };
       return this.#token;
     } catch (error) {
       const token = this.#lasting;

@@ -15,7 +15,7 @@ import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequ
 import { HttpAgent, type HttpRequest, type HttpResponse, MAX_BODY_BYTES } from './http.ts';
 import { KeyedOrder } from './order.ts';
 import { isLoginResponse, isWebPage, readToken, refusalReason } from './responses.ts';
-import { refusedWait, repeatOf } from './retry.ts';
+import { refusedWait, repeatOf, spread } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
 import type { Clock, RestState } from './types.ts';
 
@@ -255,6 +255,7 @@ export class RestClient {
   async #login(): Promise<string> {
     this.#isLoggingIn = true;
     try {
+      await this.#rest();
       const token = await this.#askToken();
       if (this.#calls === 0) {
         this.#state.set({ name: 'connected' });
@@ -270,6 +271,16 @@ export class RestClient {
     } finally {
       this.#isLoggingIn = false;
       this.#settleState();
+    }
+  }
+
+  async #rest(): Promise<void> {
+    const { restMs } = this.#tokens;
+    if (restMs > 0) {
+      this.#state.set({ name: 'waiting', reason: '401' });
+      await this.#either(undefined, (either) =>
+        unlessAborted(this.#clock.wait(spread(restMs), either), either),
+      );
     }
   }
 

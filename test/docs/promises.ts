@@ -2185,6 +2185,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'logs in for one call that is refused, not for each that waits behind it',
       ],
     },
+    'Where a login ends the token of the one before, two users of one account would end each other’s with every call: after three tokens in a row that worked for less than 30 seconds, a login waits for 1 second, doubling to 10, and so do the calls that need it.':
+      {
+        'rest/client':
+          'rests before a login, longer each time, where another user of the account ends its token with every login',
+      },
     'After a refused login all calls fail at once with `LOGIN_FAILED`, without asking the service, for 10 seconds, doubling to 5 minutes.':
       {
         'rest/auth':

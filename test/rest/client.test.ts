@@ -1,6 +1,6 @@
 // RestClient against a real HTTP server: login, retries, errors, limits, closing.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -201,6 +201,57 @@ describe('REST client', () => {
       // Eight tell that the second token was revoked, and three more may be under way.
       assert.ok(outcomes.filter(({ status }) => status === 'rejected').length <= 11);
       assert.equal(server.logins.length, 3);
+    });
+
+    it('rests before a login, longer each time, where another user of the account ends its token with every login', async () => {
+      server.answer = ({ headers }, response) =>
+        json(response, {}, headers.authorization === `Bearer ${server.tokens.at(-1)}` ? 200 : 401);
+      const clock = createClock(0);
+      const others = createClient(server.url);
+      const own = createClient(server.url, {}, clock);
+      const states: string[] = [];
+      own.onState((state) => states.push('reason' in state ? `${state.name} ${state.reason}` : state.name));
+      const takeTurns = async (times: number) => {
+        for (let time = 0; time < times; time++) {
+          assert.equal((await own.send(POST)).statusCode, 200);
+          assert.equal((await others.send(LIST)).statusCode, 200);
+        }
+        return clock.waits.splice(0).map((ms) => Math.floor(ms / 1_000));
+      };
+      assert.deepEqual(await takeTurns(3), []);
+      assert.ok(!states.includes('waiting 401'));
+      assert.deepEqual(await takeTurns(2), [1, 2]);
+      assert.ok(states.includes('waiting 401'));
+      assert.deepEqual((await takeTurns(4)).slice(-2), [10, 10]);
+      clock.time += 30_000;
+      assert.deepEqual(await takeTurns(2), [], 'that one lasted');
+      await Promise.all([own.close(), others.close()]);
+    });
+
+    it('is closed at once while it rests before a login', async () => {
+      const waits: AbortSignal[] = [];
+      const began = new EventEmitter();
+      const clock = {
+        now: () => 0,
+        wait: (_: number, signal?: AbortSignal) =>
+          new Promise<void>((_resolve, reject) => {
+            waits.push(signal!);
+            signal!.addEventListener('abort', () => reject(signal!.reason as Error));
+            began.emit('wait');
+          }),
+      };
+      const own = createClient(server.url, {}, clock);
+      let good = 0;
+      server.answer = (_, response) => json(response, {}, good++ % 2 === 0 ? 200 : 401);
+      for (let time = 0; time < 3; time++) {
+        await own.send(LIST);
+      }
+      const resting = once(began, 'wait');
+      const call = failure(own.send(LIST));
+      await resting;
+      await own.close();
+      assert.equal((await call).code, 'CLOSED');
+      assert.ok(waits.every(({ aborted }) => aborted));
     });
 
     it('lets no call wait for a login that is not answered while the token lasts, and shows no fault of it', async () => {
