@@ -39,6 +39,9 @@ export const MIN_PORT = 1024;
 export const MAX_PORT = 65_535;
 export const PORTS = ['mqttPort', 'restPort'] as const;
 
+/** Of a value that is shown in an error. */
+const MAX_SHOWN = 100;
+
 /** Whole numbers but `rate` and `lost`. */
 export const RANGES = {
   gateways: [1, 100],
@@ -50,7 +53,7 @@ export const RANGES = {
 /** What is wrong with a setting: a key of the texts in `problem`, and what stands in it. */
 export interface Problem {
   field: keyof SimulatorConfig;
-  key: 'portLow' | 'portRange' | 'portTwice' | 'range' | 'choice';
+  key: 'portLow' | 'portRange' | 'portTwice' | 'range' | 'notNumber' | 'notWhole' | 'choice';
   values: Record<string, string | number>;
 }
 
@@ -84,10 +87,14 @@ export function findTwiceProblem({
 export function findRangeProblem(field: keyof typeof RANGES, value: unknown): Problem | undefined {
   const [min, max] = RANGES[field];
   const number = given(value);
+  if (Number.isNaN(number) && String(value ?? '').trim() !== '') {
+    return { field, key: 'notNumber', values: { value: String(value).slice(0, MAX_SHOWN) } };
+  }
+  if (!(number >= min && number <= max)) {
+    return { field, key: 'range', values: { min, max } };
+  }
   const isWhole = field === 'rate' || field === 'lost' || Number.isInteger(number);
-  return number >= min && number <= max && isWhole
-    ? undefined
-    : { field, key: 'range', values: { min, max } };
+  return isWhole ? undefined : { field, key: 'notWhole', values: { min, max } };
 }
 
 /** A saved node in full, and the first thing that is wrong with it. */
