@@ -2,7 +2,7 @@
 import { splitBrokers } from '../../src/protocol/broker-list.ts';
 import { showAddress } from '../../src/protocol/redaction.ts';
 import { caption } from '../shared/editor/captions.ts';
-import { CONFIG_INPUT, field, finishPanel, row, runOnChange, text } from '../shared/editor/panel.ts';
+import { CONFIG_INPUT, field, finishPanel, hint, row, runOnChange, text } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import {
@@ -76,6 +76,7 @@ RED.nodes.registerType('mt-service', {
     $('#mt-gateway-service-tabs').attr('data-mt-service', this.id);
     prepareTabs(this);
     runOnChange(['persistent', 'protocolVersion'], showSessionExpiry, CONFIG_INPUT);
+    runOnChange(['mqttUsername', 'mqttPassword'], () => remarkPassword(this), CONFIG_INPUT);
     prepareTest(this);
     finishPanel(this, CONFIG_INPUT);
     prepareProfile(this);
@@ -127,6 +128,13 @@ function prepareTabs(node: EditorNode): void {
     tabs.addTab({ id, label: node._(`tab.${id}`) });
   }
   tabs.activateTab('mqtt');
+}
+
+/** A user name that was forgotten shows nowhere else: brokers that take everybody take this, too. */
+function remarkPassword(node: EditorNode): void {
+  const isGiven = (name: string) => String(field(name, CONFIG_INPUT).val() ?? '') !== '';
+  const isAlone = isGiven('mqttPassword') && !isGiven('mqttUsername');
+  hint('mqttUsername', isAlone ? node._('hint.passwordAlone') : '', CONFIG_INPUT);
 }
 
 /** Only with MQTT 5 a client says how long the broker keeps its session. */

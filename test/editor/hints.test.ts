@@ -60,6 +60,20 @@ describe('the hints in the panels', function () {
     await editor.press('cancel', true);
   });
 
+  it('say that a password without a user name is sent alone', async () => {
+    const { page } = editor;
+    await editor.editConfig('mt-service', 'service');
+    const hint = hintOf('#node-config-input-mqttUsername', 'sent without a user name');
+    await page.fill('#node-config-input-mqttUsername', '');
+    await page.fill('#node-config-input-mqttPassword', 'secret');
+    await page.keyboard.press('Tab');
+    await hint.waitFor();
+    await page.fill('#node-config-input-mqttUsername', 'anna');
+    await page.keyboard.press('Tab');
+    await hint.waitFor({ state: 'hidden' });
+    await editor.press('cancel', true);
+  });
+
   it('say which context store keeps nothing over a restart, and which there is none of', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');
