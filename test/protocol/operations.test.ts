@@ -601,9 +601,10 @@ describe('a response', () => {
     it('shows it not as a list of its bytes, and keeps lists of other numbers', () => {
       const bytes = [...Buffer.from(KEY, 'hex')];
       const others = [bytes.slice(0, 5), bytes.slice(-5), [1, 2, 300]];
-      const body = { ...OK, status: 7, key: bytes, framed: [16, ...bytes, 7], others };
+      const framed = [16, ...bytes, 7];
+      const body = { ...OK, status: 7, key: bytes, framed, part: bytes.slice(2, 8), others };
       const { cause } = codeOf(() => read(keyed(), body));
-      assert.deepEqual([cause.key, cause.framed, cause.others], ['***', '***', others]);
+      assert.deepEqual([cause.key, cause.framed, cause.part, cause.others], ['***', '***', '***', others]);
     });
 
     it('shows no part of it that tells it: cut off, left out in its middle, over lines, in another order', () => {
@@ -630,6 +631,56 @@ describe('a response', () => {
       const signed = [...new Int8Array(Buffer.from(KEY, 'hex'))];
       const { cause } = codeOf(() => read(keyed(), { ...OK, status: 7, bytes, signed }));
       assert.deepEqual([cause.bytes, cause.signed], ['***', '***']);
+    });
+
+    it('keeps digits and numbers that do not belong together, or are no part of it that tells it', () => {
+      for (const text of [
+        ...['g', 'z', ' to ', '-----'].map((between) => `${KEY.slice(0, 8)}${between}${KEY.slice(8, 18)}`),
+        ...[' to ', ' -- '].map((between) => `0, 17, 34${between}51, 68, 85`),
+        '0, 17, 34, 256, 51, 68, 85',
+        '0, 17, 34, 0051, 68, 85',
+        '0, 274, 35, 52, 69, 86, 103',
+        KEY.replace(/../g, 'ab'),
+      ]) {
+        const { message } = codeOf(() => read(keyed(), { status: 7, errorMessage: `at ${text}.` }));
+        assert.ok(message.startsWith(`at ${text}.`), message);
+      }
+      const others = [
+        [10, 200, 30, 4, 50, 66, 70, 8],
+        [1, 2, 3, 4, 5, 6, 7],
+        [0, 17, 34, '51', 68, 85],
+      ];
+      const { cause } = codeOf(() => read(keyed(), { ...OK, status: 7, others }));
+      assert.deepEqual(cause.others, others);
+    });
+
+    it('shows none of it, however its digits and its bytes are kept apart', () => {
+      const small = '0001020304050607';
+      const tens = '102030405060708090';
+      for (const [key, text] of [
+        [KEY, KEY.replace(/.{8}(?!$)/g, '$&----')],
+        [KEY, KEY.replace(/..(?!$)/g, '$&|')],
+        [KEY, `${KEY.slice(0, 11)}x${KEY.slice(11)}`],
+        [KEY, [...Buffer.from(KEY, 'hex')].join(' , ')],
+        [small, '0, 1, 2, 3, 4, 5, 6, 7'],
+        [tens, tens.replace(/..(?!$)/g, '$&x')],
+        ['a1b2c3d4e5f6', 'f6e5d4c3b2a1'],
+      ] as const) {
+        const { message } = codeOf(() => read(keyed(key), { status: 7, errorMessage: `at ${text}.` }));
+        assert.ok(message.startsWith('at ***.'), message);
+      }
+      const twice = `${Buffer.from(KEY, 'hex').toString('base64')} `.repeat(2);
+      assert.match(codeOf(() => read(keyed(), { status: 7, errorMessage: twice })).message, /^\*{3} \*{3} /);
+      assert.match(
+        codeOf(() => read(keyed('a1b2c3'), { status: 7, errorMessage: 'A1b2c3 a1:B2:C3' })).message,
+        /^\*{3} \*{3} \(/,
+      );
+      assert.match(
+        codeOf(() => read(keyed('123456'), { status: 7, errorMessage: '12, 34, 56 busy' })).message,
+        /^12, 34, 56 busy/,
+      );
+      const bytes = [...Buffer.from(KEY, 'hex'), 'end'];
+      assert.equal(codeOf(() => read(keyed(), { ...OK, status: 7, bytes })).cause.bytes, '***');
     });
 
     it('shows it in no alphabet of Base64, of whatever length', () => {

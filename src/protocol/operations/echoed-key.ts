@@ -194,8 +194,7 @@ function hideIn(value: unknown, hide: Hide, hasKey: (numbers: readonly number[])
   if (!isNested(value)) {
     return value;
   }
-  const items: unknown[] = Object.values(value);
-  if (items.every((item) => typeof item === 'number') && hasKey(items)) {
+  if (hasKey(Object.values(value).filter((item) => typeof item === 'number'))) {
     return HIDDEN;
   }
   if (Array.isArray(value)) {
