@@ -285,6 +285,22 @@ describe('token', () => {
     assert.equal(logins, 4, 'the pause doubles');
   });
 
+  it('that worked for less than 30 s, three in a row, has the next login rest for 1, 2 … 10 s', async () => {
+    const end = async (ms: number, isAccepted = true) => {
+      const token = await keeper.token();
+      if (isAccepted) {
+        keeper.accept(token);
+      }
+      clock.time += ms;
+      assert.equal(keeper.drop(token), true);
+      return keeper.restMs;
+    };
+    assert.deepEqual([await end(0), await end(29_999), await end(0)], [0, 0, 1_000]);
+    assert.deepEqual([await end(0), await end(0), await end(0), await end(0)], [2_000, 4_000, 8_000, 10_000]);
+    assert.equal(await end(30_000, false), 10_000, 'one that nobody accepted says nothing of others');
+    assert.deepEqual([await end(30_000), await end(0), await end(0), await end(0)], [0, 0, 0, 1_000]);
+  });
+
   it('that was good is dropped after eight second attempts in a row that were refused', async () => {
     const token = await keeper.token();
     keeper.accept(token);
