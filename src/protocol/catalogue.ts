@@ -81,8 +81,7 @@ const builtInNameOf = (row: Identifier) => row.builtInName ?? (isOwn(row) ? unde
 /** What can be done with a property does not depend on what the user calls it. */
 function inPlaceOf(earlier: Identifier, row: Identifier): Identifier {
   const builtInName = builtInNameOf(earlier);
-  const { access } = earlier;
-  return { ...row, access, ...(builtInName && builtInName !== row.name && { builtInName }) };
+  return { ...row, access: earlier.access, ...(builtInName !== undefined && { builtInName }) };
 }
 
 /**

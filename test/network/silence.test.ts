@@ -145,6 +145,16 @@ describe('silence', () => {
       [2, 1],
       [3, 0],
     ]);
+    // An outage after its begin counts as one.
+    now = since + 3.5 * MINUTE;
+    loseBroker(HOUR);
+    assert.equal(inMinutes(gatewaySilence(network, entry, LIMIT)).left, 1.5);
+    // What was heard since then is missed after its limit.
+    for (const until of [now, now - MINUTE / 2]) {
+      hear(G);
+      const known = ofGateway({ since: 0, unwatchedUntil: until, storedIntervalMs: MINUTE });
+      assert.equal(inMinutes(gatewaySilence(network, known, LIMIT)).left, 3);
+    }
   });
 
   it('of a gateway is believed by the others after four hours, and after its limit', () => {

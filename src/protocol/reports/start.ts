@@ -22,15 +22,15 @@ export function startReport(at: NamedPlace, time: string, catalogue: Catalogue):
   return startWithValue(at, identifier, time, name, unit);
 }
 
-/** What a report calls its property: a decoded one as the gateway does, but by the name that the user has given it. */
+/** What a report calls its property: a decoded one as the gateway does, unless the user has given it another name. */
 export function nameProperty(
   form: Form,
   identifier: string,
   catalogue: Catalogue,
 ): { name: string | undefined; unit: string | undefined } {
   const row = catalogue.find(identifier);
-  const isBuiltIn = row?.builtInName !== undefined && identifier === row.builtInName;
-  return { name: form === 'decoded' && !isBuiltIn ? identifier : row?.name, unit: row?.unit };
+  const isAsSent = form === 'decoded' && row?.builtInName === undefined;
+  return { name: isAsSent ? identifier : row?.name, unit: row?.unit };
 }
 
 // One literal for each shape that is frequent: V8 makes those in one step, and every report passes here. The list of the
