@@ -198,9 +198,7 @@ export class OrderedAcks implements Deferrable {
       }
       this.#pubacks.addDone(messageId);
       this.#countWaiting(messageId, -1);
-      if (this.#resentById.get(messageId) === ack) {
-        this.#resentById.delete(messageId);
-      }
+      this.#resentById.delete(messageId);
       if (events) {
         this.#written(messageId, events);
       }

@@ -379,6 +379,28 @@ describe('acknowledgements in order', () => {
     assert.deepEqual(written, [1, 2, 3, 1, 1]);
   });
 
+  it('are awaited once for each message, however often its packet id is used again', () => {
+    const all = start();
+    const { acks, begin, written } = all;
+    const { defer } = deferring(all);
+    assert.equal(begin(7, true), true);
+    assert.equal(acks.ackedOrder, 0, 'nothing was written');
+    defer(1, true).acknowledge();
+    assert.deepEqual(written, [1]);
+    const open = defer(3);
+    acks.usedAgain(1);
+    assert.equal(begin(1, true), true, 'nothing of this id waits');
+    acks.done();
+    acks.usedAgain(1);
+    const other = defer(1);
+    acks.usedAgain(1);
+    assert.equal(begin(1, true), false, 'the other one waits');
+    open.acknowledge();
+    other.acknowledge();
+    assert.deepEqual(written, [1, 3, 1]);
+    assert.equal(begin(1, true), true);
+  });
+
   it('are all written to a broker that sends again without the mark while the flow works', () => {
     const all = start();
     const { written } = all;
