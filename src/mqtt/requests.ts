@@ -6,6 +6,7 @@ import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
+import { idOfLarge } from './large-response.ts';
 import { PublishWindow } from './publish-window.ts';
 import type { Reading } from './reading.ts';
 import { isLackOfRoom, mayLackRoom, type Reason } from './reasons.ts';
@@ -35,9 +36,6 @@ const NO_LIMITS: PublishLimits = {
 };
 /** Of a PUBLISH packet, beside topic and payload: header, lengths, packet id, properties. */
 const PACKET_OVERHEAD_BYTES = 12;
-
-/** In a text that is not parsed; no id of ours is longer. */
-const ID = /"id"\s*:\s*"([^"\\]{1,100})"/g;
 
 /** What requests need of the broker connection. */
 export interface RequestTransport extends ResponseFilters, Reading {
@@ -167,19 +165,6 @@ export class Requests {
     return [...new Set(Array.from(this.#gateways, ({ filter }) => filter))];
   }
 
-  /** The id of a response that is too large to be parsed: one of ours, where its value has others. */
-  #idOfLarge(payload: Buffer): string | undefined {
-    let first: string | undefined;
-    const found = payload.length > MAX_PAYLOAD_BYTES ? payload.toString('latin1').matchAll(ID) : [];
-    for (const [, id = ''] of found) {
-      if (this.#sent.find(id)) {
-        return id;
-      }
-      first ??= id;
-    }
-    return first;
-  }
-
   /** Takes a message of a response topic. False when it is of a gateway that was not asked. */
   receive({ gateway: gatewayId, device, rest }: ParsedTopic, payload: Buffer, retained: boolean): boolean {
     const gateway = this.#gateways.find(gatewayId);
@@ -187,7 +172,7 @@ export class Requests {
       return false;
     }
     const body = parse(payload);
-    const id = body ? body.id : this.#idOfLarge(payload);
+    const id = body ? body.id : idOfLarge(payload);
     if (id !== undefined && id !== null) {
       const pending = typeof id === 'string' ? this.#sent.find(id) : undefined;
       // Every gateway sees ids of ours, and none answers for another one.

@@ -379,9 +379,19 @@ describe('requests to gateways', () => {
     it('that is too large ends its request also where its value has an id of its own', async () => {
       send('a');
       const { id } = line.published.at(-1)!.body;
-      const body = `{"value":[{"id":"one"},{"id":"two"}],"id":"${id}","x":"`;
-      assert.equal(receive(Buffer.from(`${body.padEnd(MAX_PAYLOAD_BYTES, 'x')}"}`)), true);
+      const large = (body: string) => Buffer.from(`${body.padEnd(MAX_PAYLOAD_BYTES, 'x')}"}`);
+      const within = '"value":[{"id":"one"},{"id":"two"}],"text":"a \\" \\"id\\":\\"b\\" {"';
+      assert.equal(receive(large(`{${within},"id":"${id}","x":"`)), true);
       assert.deepEqual(await news(), ['a BAD_RESPONSE.payloadTooLarge']);
+      // Without one it is that of the only request of its topic.
+      for (const more of ['', ',"id":null']) {
+        send('b');
+        receive(large(`{${within}${more},"x":"`));
+        assert.deepEqual(await news(), ['b BAD_RESPONSE.payloadTooLarge']);
+      }
+      send('c');
+      receive(large(`{${within},"id":"another","x":"`));
+      assert.deepEqual(await news(), []);
     });
 
     it('is read up to a mebibyte; a larger one ends the request whose id it has', async () => {
