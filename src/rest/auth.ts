@@ -66,7 +66,8 @@ class Pause {
  * accepted at once ends it. One that is refused here and accepted there does not: then the 401 is about the call.
  *
  * Where a login ends the token of the one before, two users of one account end each other's with every call. So after three
- * tokens in a row that worked for less than 30 s, a login waits for 1 s, doubling to 10 s: meanwhile the other one works.
+ * tokens in a row that worked for less than 30 s, and whose end a login has mended, the next one waits for 1 s, doubling to
+ * 10 s: meanwhile the other one works.
  */
 export class TokenKeeper {
   readonly #login: () => Promise<string>;
@@ -78,6 +79,8 @@ export class TokenKeeper {
   #refusal: ServiceError | undefined;
   #refusedTokens = 0;
   #shortLived = 0;
+  /** The last one that was accepted, and then refused soon. */
+  #ended: string | undefined;
   #seen: string[] = [];
 
   /** @param login one login, with its own retries; rejects with LOGIN_FAILED when refused */
@@ -191,9 +194,26 @@ export class TokenKeeper {
     if (this.#tokenPause.isOn(this.#clock.now())) {
       return false;
     }
-    this.#noteEnd(this.#token);
+    this.#ended = this.#noteLife(this.#token) ? undefined : text;
     this.#token = undefined;
     return true;
+  }
+
+  /** @returns whether it has lasted, or never worked */
+  #noteLife(token: Token | undefined): boolean {
+    const hasLasted = token !== undefined && this.#clock.now() - token.cameAt >= SHORT_LIFE_MS;
+    if (hasLasted && token.isAccepted) {
+      this.#shortLived = 0;
+    }
+    return hasLasted || !token?.isAccepted;
+  }
+
+  /** A call that was refused with this token was accepted with the next: that had ended, and the 401 was not about the call. */
+  noteEnd(text: string): void {
+    if (this.#ended === text) {
+      this.#shortLived++;
+      this.#ended = undefined;
+    }
   }
 
   /** Milliseconds until the next login; see above. */
@@ -202,18 +222,13 @@ export class TokenKeeper {
     return further < 0 ? 0 : Math.min(MAX_REST_MS, FIRST_REST_MS * 2 ** further);
   }
 
-  #noteEnd({ cameAt, isAccepted }: Token): void {
-    if (isAccepted) {
-      this.#shortLived = this.#clock.now() - cameAt < SHORT_LIFE_MS ? this.#shortLived + 1 : 0;
-    }
-  }
-
   get #lasting(): Token | undefined {
     const token = this.#token;
     return token && !token.isRefused && this.#clock.now() < token.endsAt ? token : undefined;
   }
 
   async #renew(): Promise<Token> {
+    this.#noteLife(this.#token);
     try {
       const text = await this.#login();
       this.#seen = [text, ...this.#seen].slice(0, MAX_REMEMBERED);

@@ -225,6 +225,7 @@ export class RestClient {
 
   /** With a token; a 401 is answered by one new login, since a token can be revoked before its end. */
   async #authorized(base: BaseAddress, request: RestRequest, call: Call): Promise<HttpResponse> {
+    let dropped = '';
     for (let isSecond = false; ; isSecond = true) {
       let token = '';
       const response = await this.#attempts.run(call, async () => {
@@ -237,6 +238,7 @@ export class RestClient {
       if (response.statusCode !== 401) {
         if (isAccepted(response)) {
           this.#tokens.accept(token);
+          this.#tokens.noteEnd(dropped);
         }
         return response;
       }
@@ -245,6 +247,8 @@ export class RestClient {
         this.#tokens.refuseAgain(token);
         return response;
       }
+      // Of others that were sent with it the login of this one may have ended it.
+      dropped = this.#tokens.current === token ? token : '';
       if (!this.#tokens.drop(token)) {
         return response;
       }

@@ -2185,10 +2185,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'logs in for one call that is refused, not for each that waits behind it',
       ],
     },
-    'Where a login ends the token of the one before, two users of one account would end each other’s with every call: after three tokens in a row that worked for less than 30 seconds, a login waits for 1 second, doubling to 10, and so do the calls that need it.':
+    'Where a login ends the token of the one before, two users of one account would end each other’s with every call: after three tokens in a row that worked for less than 30 seconds, each of which a login has replaced with success, a login waits for 1 second, doubling to 10, and so do the calls that need it.':
       {
-        'rest/client':
+        'rest/auth':
+          'that worked for less than 30 s, three in a row, has the next login rest for 1, 2 … 10 s',
+        'rest/client': [
           'rests before a login, longer each time, where another user of the account ends its token with every login',
+          'does not rest for a path that is always refused, nor for tokens that had ended before others that lasted',
+        ],
       },
     'After a refused login all calls fail at once with `LOGIN_FAILED`, without asking the service, for 10 seconds, doubling to 5 minutes.':
       {

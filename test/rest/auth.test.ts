@@ -293,12 +293,23 @@ describe('token', () => {
       }
       clock.time += ms;
       assert.equal(keeper.drop(token), true);
+      keeper.noteEnd('another');
+      keeper.noteEnd(token);
+      keeper.noteEnd(token);
       return keeper.restMs;
     };
     assert.deepEqual([await end(0), await end(29_999), await end(0)], [0, 0, 1_000]);
     assert.deepEqual([await end(0), await end(0), await end(0), await end(0)], [2_000, 4_000, 8_000, 10_000]);
     assert.equal(await end(30_000, false), 10_000, 'one that nobody accepted says nothing of others');
     assert.deepEqual([await end(30_000), await end(0), await end(0), await end(0)], [0, 0, 0, 1_000]);
+    // One that is renewed has lasted.
+    login = async () => `${encode({ iat: 0, exp: 40 })}${logins}`;
+    keeper.accept(await keeper.token());
+    clock.time += 29_999;
+    assert.equal(keeper.restMs, 1_000);
+    clock.time += 10_001;
+    await keeper.token();
+    assert.equal(keeper.restMs, 0);
   });
 
   it('that was good is dropped after eight second attempts in a row that were refused', async () => {

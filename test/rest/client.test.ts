@@ -216,9 +216,10 @@ describe('REST client', () => {
           assert.equal((await own.send(POST)).statusCode, 200);
           assert.equal((await others.send(LIST)).statusCode, 200);
         }
-        return clock.waits.splice(0).map((ms) => Math.floor(ms / 1_000));
+        // Spread by up to a fifth.
+        return clock.waits.splice(0).map((ms) => [1, 2, 4, 8, 10].find((s) => ms < s * 1_200));
       };
-      assert.deepEqual(await takeTurns(3), []);
+      assert.deepEqual(await takeTurns(4), []);
       assert.ok(!states.includes('waiting 401'));
       assert.deepEqual(await takeTurns(2), [1, 2]);
       assert.ok(states.includes('waiting 401'));
@@ -226,6 +227,35 @@ describe('REST client', () => {
       clock.time += 30_000;
       assert.deepEqual(await takeTurns(2), [], 'that one lasted');
       await Promise.all([own.close(), others.close()]);
+    });
+
+    it('does not rest for a path that is always refused, nor for tokens that had ended before others that lasted', async () => {
+      const clock = createClock(0);
+      const own = createClient(server.url, {}, clock);
+      let isRevoked = false;
+      server.answer = ({ url, headers }, response) => {
+        const isOld = isRevoked && headers.authorization === `Bearer ${server.tokens.at(-1)}`;
+        isRevoked &&= !isOld;
+        json(response, {}, isOld || url.endsWith('/refused') ? 401 : 200);
+      };
+      for (let time = 0; time < 6; time++) {
+        await own.send(LIST);
+        await failure(own.send({ method: 'GET', path: '/refused' }));
+      }
+      assert.deepEqual(clock.waits, []);
+      for (let time = 0; time < 8; time++) {
+        isRevoked = true;
+        clock.time += 29_000;
+        await own.send(LIST);
+        if (time % 3 === 2) {
+          // It is renewed ahead of its end.
+          clock.time += 1_790_000;
+          await own.send(LIST);
+          await own.send(LIST);
+        }
+      }
+      assert.deepEqual(clock.waits, []);
+      await own.close();
     });
 
     it('is closed at once while it rests before a login', async () => {
@@ -243,7 +273,7 @@ describe('REST client', () => {
       const own = createClient(server.url, {}, clock);
       let good = 0;
       server.answer = (_, response) => json(response, {}, good++ % 2 === 0 ? 200 : 401);
-      for (let time = 0; time < 3; time++) {
+      for (let time = 0; time < 4; time++) {
         await own.send(LIST);
       }
       const resting = once(began, 'wait');
