@@ -37,7 +37,6 @@ export {
   type Condition,
   DEFAULT_LIMITS,
 } from './protocol/conditions.ts';
-export { customEntriesOf } from './protocol/custom-identifiers.ts';
 export { findHeaderProblem } from './protocol/http-headers.ts';
 export { HTTP_METHODS, parseHttpMethod } from './protocol/http-methods.ts';
 export { isObject } from './protocol/json.ts';

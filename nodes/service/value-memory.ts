@@ -2,7 +2,6 @@
 import type { NodeAPI } from 'node-red';
 import {
   createCatalogue,
-  customEntriesOf,
   differencesOf,
   fromStored,
   type LastValue,
@@ -306,7 +305,7 @@ export class ValueMemory {
     // Taken now: when its turn comes, a later session may have taken over what this one knew.
     const values = session?.lastValues.newest(MAX_STORED, MAX_STORED_SIZE) ?? [];
     const watches = session?.watches.store(MAX_STORED) ?? {};
-    const identifiers = customEntriesOf(session?.catalogue.rows ?? []);
+    const identifiers = session?.catalogue.own ?? [];
     this.#isChanged = false;
     const writing = Promise.resolve(this.#writing).then(() => this.#set(values, { identifiers, watches }));
     this.#writing = writing;

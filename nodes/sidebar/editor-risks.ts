@@ -1,7 +1,7 @@
 // Which writes are asked about before they are sent, since the device may be out of reach by them; here and nowhere else.
 import { type Catalogue, createCatalogue } from '../../src/protocol/catalogue.ts';
 import { isHexBytes } from '../../src/protocol/hex.ts';
-import type { Identifier } from '../../src/protocol/identifiers.ts';
+import { type Identifier, isOwn } from '../../src/protocol/identifiers.ts';
 
 const DEVICE_MODE = '8110';
 const RISKY_MODES = new Map<unknown, string>([
@@ -13,14 +13,16 @@ const RISKY_MODES = new Map<unknown, string>([
 const RISKY_COMMANDS = /^(830[01]|81(11|2\d|3\d))$/;
 
 /**
- * By the ids: an entry of the user's own may give each of them another name, and another type to its value.
+ * By the ids: an entry of the user's own may give each of them another name, and another type to its value. Of what the
+ * interface does not know, the name is all there is.
  * @returns the key of the question's words; undefined: it is written without one
  */
-export function questionOf({ id }: Identifier, value: unknown, catalogue: Catalogue): string | undefined {
-  if (id === DEVICE_MODE) {
+export function questionOf(row: Identifier, value: unknown, catalogue: Catalogue): string | undefined {
+  if (row.id === DEVICE_MODE) {
     return RISKY_MODES.get(modeOf(value, catalogue));
   }
-  return RISKY_COMMANDS.test(id) ? 'reallyReset' : undefined;
+  const isReset = isOwn(row) && /reset/i.test(row.name);
+  return isReset || RISKY_COMMANDS.test(row.id) ? 'reallyReset' : undefined;
 }
 
 /** The mode that is written so, as the interface calls it; undefined: it is none. */

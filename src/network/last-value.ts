@@ -49,38 +49,41 @@ export function isTooOld(value: LastValue, { maxAge }: { maxAge: number }): bool
 /** What was reported, by this catalogue: another one may have named it before, and decoded it where it came in hex. */
 export function decodedAnew(known: LastValue, catalogue: Catalogue): LastValue {
   const { report, identifier } = known;
-  if (report === undefined || (report.form === 'raw' && typeof report.raw !== 'string')) {
+  if (report === undefined) {
     return known;
   }
   const { name, unit } = nameProperty(report.form, identifier, catalogue);
-  const anew: Report = { ...report };
+  const named = { name: name || undefined, unit: name ? unit : undefined };
   if (report.form === 'raw') {
-    Object.assign(anew, decodeRaw(report, identifier, catalogue));
+    return typeof report.raw === 'string' ? readAnew(known, report, named, catalogue) : known;
   }
-  const value = report.form === 'raw' ? anew.value : known.value;
-  const fields = { name: name || undefined, unit: name ? unit : undefined, ext: anew.ext };
-  const before = [report.name, report.unit, report.ext, known.value];
-  if (JSON.stringify(before) === JSON.stringify([...Object.values(fields), value])) {
-    return known;
-  }
-  for (const [field, content] of Object.entries(fields)) {
-    if (content === undefined) {
-      delete anew[field];
-    } else {
-      anew[field] = content;
-    }
-  }
-  return { ...known, value, report: anew };
+  const isSame = report.name === named.name && report.unit === named.unit;
+  return isSame ? known : { ...known, report: withFields(report, named) };
 }
 
-function decodeRaw(
-  { raw, kind }: Report,
-  identifier: string,
-  catalogue: Catalogue,
-): { value: unknown; ext: unknown } {
-  const { value, ext } = catalogue.decode(identifier, raw as string) ?? { value: raw, ext: undefined };
+function readAnew(known: LastValue, report: Report, named: object, catalogue: Catalogue): LastValue {
+  const unread = { value: report.raw, ext: undefined };
+  const { value, ext } = catalogue.decode(known.identifier, report.raw as string) ?? unread;
   // Every sample has it, as the interface gives it a default.
-  return { value, ext: ext ?? (kind === 'timestamped' ? null : undefined) };
+  const noExt = report.kind === 'timestamped' ? null : undefined;
+  const fields = { ...named, ext: ext ?? noExt };
+  const before = [report.name, report.unit, report.ext, known.value];
+  return JSON.stringify(before) === JSON.stringify([...Object.values(fields), value])
+    ? known
+    : { ...known, value, report: withFields({ ...report, value }, fields) };
+}
+
+/** A copy with these fields, and without those that are undefined. */
+function withFields(report: Report, fields: object): Report {
+  const copy = { ...report };
+  for (const [field, content] of Object.entries(fields)) {
+    if (content === undefined) {
+      delete copy[field];
+    } else {
+      copy[field] = content as unknown;
+    }
+  }
+  return copy;
 }
 
 /** A value that a flow may change: a deep copy. */

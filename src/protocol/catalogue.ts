@@ -10,6 +10,8 @@ import { INTEGERS, isInteger, wireCodec } from './values.ts';
 
 export interface Catalogue {
   readonly rows: readonly Identifier[];
+  /** The user's own entries, as `createCatalogue` takes them. */
+  readonly own: readonly object[];
   /** By hex id or name, in any letter case. */
   find(idOrName: string): Identifier | undefined;
   /**
@@ -85,25 +87,19 @@ function inPlaceOf(earlier: Identifier, row: Identifier): Identifier {
 }
 
 /**
- * A later row takes the place of an earlier one that has its id, or its name and no id. Of one with an id of its own it takes
- * the name alone: what devices report by that id stays known.
+ * A later row takes the place of an earlier one that has its id, or its name and no id. Of one with another id it takes the
+ * name alone, as each name is of one property: what devices report by that id is still decoded.
  */
 function override(rows: readonly Identifier[], later: readonly Identifier[]): readonly Identifier[] {
-  const kept = new Set(rows);
+  let kept = rows;
   for (const row of later) {
-    let added = row;
-    for (const earlier of kept) {
-      if (earlier.id === row.id) {
-        kept.delete(earlier);
-        added = inPlaceOf(earlier, row);
-      } else if (earlier.id === '' && earlier.name === row.name) {
-        kept.delete(earlier);
-      }
-    }
-    kept.add(added);
+    const earlier = kept.find(({ id }) => id === row.id);
+    kept = kept.filter((one) => one !== earlier && (one.id !== '' || one.name !== row.name));
+    kept = kept.map((one) => (one.name === row.name ? { ...one, name: '' } : one));
+    kept = [...kept, earlier ? inPlaceOf(earlier, row) : row];
   }
-  const names = new Set([...kept].map(({ name }) => name));
-  return [...kept].map(({ builtInName, ...row }) =>
+  const names = new Set(kept.map(({ name }) => name));
+  return kept.map(({ builtInName, ...row }) =>
     builtInName === undefined || names.has(builtInName) ? row : { ...row, builtInName },
   );
 }
@@ -114,7 +110,8 @@ function override(rows: readonly Identifier[], later: readonly Identifier[]): re
  * @throws ServiceError `INVALID_INPUT`, field `identifiers`
  */
 export function createCatalogue(custom?: unknown): Catalogue {
-  const rows = override(IDENTIFIERS, readCustomIdentifiers(custom)).map((row) => withLimits(row));
+  const own = readCustomIdentifiers(custom);
+  const rows = override(IDENTIFIERS, own).map((row) => withLimits(row));
   const byText = new Map<string, Identifier>();
   const codecs = new Map<Identifier, ValueCodec | undefined>();
   for (const row of rows) {
@@ -138,6 +135,7 @@ export function createCatalogue(custom?: unknown): Catalogue {
   };
   return {
     rows,
+    own: own.map(({ id, name, type, divisor, unit }) => ({ id, name, type, divisor, unit })),
     find,
     decode: (idOrName, hex) => codecFor(idOrName)?.decode(hex),
     encode(idOrName, value, ext) {

@@ -1,7 +1,7 @@
 // The user's own catalogue entries, from the config node: unchecked text -> rows, and what a row may not have.
 import { invalidInput, showValue } from '../errors.ts';
 import { isHexId, isName } from './identifier-text.ts';
-import { type Identifier, isOwn } from './identifiers.ts';
+import type { Identifier } from './identifiers.ts';
 import { copyJson } from './json.ts';
 import { isNumeric, WIRE_TYPES, type WireType } from './values.ts';
 
@@ -19,11 +19,6 @@ export function readCustomIdentifiers(custom: unknown): Identifier[] {
     throw invalidInput(FIELD, custom, 'notList');
   }
   return (copyJson(list, FIELD) as unknown[]).map(readEntry);
-}
-
-/** The user's own entries among these rows, as `readCustomIdentifiers` takes them. */
-export function customEntriesOf(rows: readonly Identifier[]): object[] {
-  return rows.filter(isOwn).map(({ id, name, type, divisor, unit }) => ({ id, name, type, divisor, unit }));
 }
 
 function parseList(text: string): unknown {

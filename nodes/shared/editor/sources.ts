@@ -6,7 +6,6 @@ import {
   IDENTIFIERS,
   type Identifier,
   isCalled,
-  isOwn,
 } from '../../../src/protocol/identifiers.ts';
 import { parseMac } from '../../../src/protocol/mac.ts';
 import { findWords } from '../../../src/protocol/search-words.ts';
@@ -277,7 +276,7 @@ export const remarkIdentifier = (value: string): string =>
 
 /** What a property means, in words; empty for one that only the service knows. */
 export function meaningOf(row: Identifier): string {
-  const known = isOwn(row) ? IDENTIFIERS.find(({ id }) => id === row.id) : row;
+  const known = IDENTIFIERS.find(({ id, name }) => (id === '' ? name === row.name : id === row.id));
   return known ? text(`meaning.${known.name || 'update'}`) : '';
 }
 

@@ -107,7 +107,7 @@ function chooseKind(kinds: readonly string[], text: string | undefined, row?: Id
 
 /** Identifiers from 8800 to 88ff are what sensors measure, and so are most that the interface does not name. */
 function usualKind(row: Identifier | undefined): Kind {
-  if (row === undefined || isOwn(row)) {
+  if (row === undefined || (isOwn(row) && row.builtInName === undefined)) {
     return 'measurement';
   }
   if (row.access.includes('event')) {

@@ -29,7 +29,7 @@ export function nameProperty(
   catalogue: Catalogue,
 ): { name: string | undefined; unit: string | undefined } {
   const row = catalogue.find(identifier);
-  const isAsSent = form === 'decoded' && row?.builtInName === undefined;
+  const isAsSent = form === 'decoded' && !(row?.builtInName && row.name);
   return { name: isAsSent ? identifier : row?.name, unit: row?.unit };
 }
 
