@@ -649,6 +649,8 @@ describe('a response', () => {
         [10, 200, 30, 4, 50, 66, 70, 8],
         [1, 2, 3, 4, 5, 6, 7],
         [0, 17, 34, '51', 68, 85],
+        [0, 17, 34, -205, 68, 85],
+        [0, 17.5, 34, 51, 68, 85],
       ];
       const { cause } = codeOf(() => read(keyed(), { ...OK, status: 7, others }));
       assert.deepEqual(cause.others, others);
@@ -679,8 +681,52 @@ describe('a response', () => {
         codeOf(() => read(keyed('123456'), { status: 7, errorMessage: '12, 34, 56 busy' })).message,
         /^12, 34, 56 busy/,
       );
+      const { cause } = codeOf(() =>
+        read(keyed(tens), {
+          ...OK,
+          status: 7,
+          signed: [...new Int8Array(Buffer.from(tens, 'hex'))].slice(3),
+        }),
+      );
+      assert.equal(cause.signed, '***');
+      assert.equal(
+        codeOf(() => read(keyed(small), { status: 7, errorMessage: '0,1,2,3,4,5' })).cause.errorMessage,
+        '***',
+      );
       const bytes = [...Buffer.from(KEY, 'hex'), 'end'];
       assert.equal(codeOf(() => read(keyed(), { ...OK, status: 7, bytes })).cause.bytes, '***');
+    });
+
+    it('of one digit alone is hidden as a whole, and zeros that are no key are shown', () => {
+      for (const key of ['00'.repeat(16), 'ff'.repeat(40)]) {
+        const zeros = key.slice(0, 12);
+        const most = codeOf(() => read(keyed(key), { status: 7, errorMessage: key.slice(0, 64) }));
+        assert.match(most.message, /^\*{3} \(/);
+        const shown = { value: { packets: 0, interval: 0, burst: 0, size: 0, a: 0, b: 0, c: 0 } };
+        const others = [
+          [0.1, 256, 512, 0, 1_024, -1, 0, 0, 0],
+          `no device ${zeros}, 0, 0, 0, 0, 0, 0, AAAAAAAA`,
+        ];
+        const text = `no: ${key} ${key.toUpperCase()}, ${Buffer.from(key, 'hex').toString('base64')}.`;
+        const body = {
+          ...OK,
+          ...shown,
+          status: 7,
+          errorMessage: text,
+          others,
+          list: [...Buffer.from(key, 'hex')],
+        };
+        const { message, cause } = codeOf(() => read(keyed(key), body));
+        assert.match(message, /^no: \*{3}, \*{3}\. \(/);
+        assert.deepEqual([cause.value, cause.others, cause.list], [shown.value, others, '***']);
+      }
+      const { message } = codeOf(() =>
+        read(keyed(`${'00'.repeat(15)}17`), {
+          status: 7,
+          errorMessage: `no 000000000000, ${'00'.repeat(15)}17`,
+        }),
+      );
+      assert.match(message, /^no 000000000000, 0+\*{3} \(/);
     });
 
     it('shows it in no alphabet of Base64, of whatever length', () => {

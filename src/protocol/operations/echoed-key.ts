@@ -6,8 +6,12 @@ import { HIDDEN } from '../redaction.ts';
 /** A shorter one stands in nearly every text. */
 const MIN_DIGITS = 4;
 /** So much of a key tells it from other numbers: it is hidden, too, where the rest was cut off or left out. */
-const PART_BYTES = 6;
-const PART_DIGITS = 2 * PART_BYTES;
+const PART_DIGITS = 12;
+const PART_BYTES = PART_DIGITS / 2;
+/** Of a key of one digit alone, such as one of zeros, all of it does, up to so many. */
+const MAX_PART_DIGITS = 64;
+/** Six numbers of one digit, with what is between them. */
+const MIN_TEXT = 11;
 /** Of fewer bytes other spellings than hex stand in other texts, too. */
 const MIN_BYTES = 8;
 /** The same for hex with other separators than usual. */
@@ -27,6 +31,12 @@ const BREAK = '.';
 
 /** What hides the key in a text. */
 type Hide = (text: string) => string;
+
+/** What is looked for: texts of so many digits of hex. */
+interface Parts {
+  length: number;
+  texts: ReadonlySet<string>;
+}
 
 /** Digits of hex, small, and where each of them stands in its text: from, and until before. */
 interface Digits {
@@ -54,12 +64,13 @@ export function withoutKey<T>(payload: Record<string, unknown>, response: T): T 
   if (bytes.length < MIN_BYTES) {
     return hideIn(response, inHex, () => false) as T;
   }
-  const inBase64 = base64Of(bytes);
-  const hide = (text: string) => {
+  const inBase64 = base64Of(bytes.subarray(0, parts.length / 2));
+  const inDigits = (text: string) => {
     const shown = inHex(text);
-    return hideParts(shown, numbersOf(shown), parts).replace(inBase64, HIDDEN);
+    return hideParts(shown, numbersOf(shown), parts);
   };
-  return hideIn(response, hide, (numbers) => hasPart(Buffer.from(numbers).toString('hex'), parts)) as T;
+  const hide = (text: string) => (text.length < MIN_TEXT ? text : inDigits(text)).replace(inBase64, HIDDEN);
+  return hideIn(response, hide, (items) => hasPart(items, parts)) as T;
 }
 
 function hideShort(key: string): Hide {
@@ -69,38 +80,57 @@ function hideShort(key: string): Hide {
 }
 
 /** All of its parts in hex: the bytes as they are, from the last to the first, and as words with the low byte first. */
-function partsOf(bytes: Buffer): ReadonlySet<string> {
+function partsOf(bytes: Buffer): Parts {
+  const key = bytes.toString('hex');
+  if (isOneDigit(key)) {
+    const whole = key.slice(0, MAX_PART_DIGITS);
+    return { length: whole.length, texts: new Set([whole]) };
+  }
   const backwards = Buffer.from(bytes).reverse();
   const inWords = Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 4))).swap32();
-  const parts = new Set<string>();
-  for (const hex of [bytes, backwards, inWords].map((spelling) => spelling.toString('hex'))) {
+  const texts = new Set<string>();
+  for (const hex of [key, backwards.toString('hex'), inWords.toString('hex')]) {
     for (let at = 0; at + PART_DIGITS <= hex.length; at++) {
-      parts.add(hex.slice(at, at + PART_DIGITS));
+      const part = hex.slice(at, at + PART_DIGITS);
+      if (!isOneDigit(part)) {
+        texts.add(part);
+      }
     }
   }
-  return parts;
+  return { length: PART_DIGITS, texts };
 }
 
-function hasPart(digits: string, parts: ReadonlySet<string>): boolean {
-  for (let at = 0; at + PART_DIGITS <= digits.length; at++) {
-    if (parts.has(digits.slice(at, at + PART_DIGITS))) {
+const isOneDigit = (text: string): boolean => /^(.)\1*$/.test(text);
+
+function hasPart(items: readonly unknown[], { length, texts }: Parts): boolean {
+  const digits = items.map(asByte).join('');
+  for (let at = 0; at + length <= digits.length; at++) {
+    if (texts.has(digits.slice(at, at + length))) {
       return true;
     }
   }
   return false;
 }
 
+/** Two digits of hex, also of a byte with a sign; what is none stands for itself alone. */
+function asByte(item: unknown): string {
+  const isByte = isInteger(item) && item >= -0x80 && item <= 0xff;
+  return isByte ? (item & 0xff).toString(16).padStart(2, '0') : BREAK;
+}
+
+const isInteger = (item: unknown): item is number => Number.isInteger(item);
+
 /** A text without all that is made of parts; what goes beyond one part goes with it. */
-function hideParts(text: string, { digits, from, until }: Digits, parts: ReadonlySet<string>): string {
+function hideParts(text: string, { digits, from, until }: Digits, { length, texts }: Parts): string {
   let shown = '';
   let shownUntil = 0;
   let hiddenUntil = 0;
-  for (let at = 0; at + PART_DIGITS <= digits.length; at++) {
-    if (parts.has(digits.slice(at, at + PART_DIGITS))) {
+  for (let at = 0; at + length <= digits.length; at++) {
+    if (texts.has(digits.slice(at, at + length))) {
       if (at >= hiddenUntil) {
         shown += text.slice(shownUntil, from[at]) + HIDDEN;
       }
-      hiddenUntil = at + PART_DIGITS;
+      hiddenUntil = at + length;
       shownUntil = until[hiddenUntil - 1] as number;
     }
   }
@@ -139,12 +169,11 @@ function numbersOf(text: string): Digits {
   let end = 0;
   for (const { 0: number, index } of text.matchAll(/\d+/g)) {
     const isBehind = index - end <= MAX_NUMBER_GAP && !/[a-z]/i.test(text.slice(end, index));
-    const isByte = number.length <= 3 && Number(number) <= 0xff;
-    if (!isBehind || !isByte) {
+    if (!isBehind) {
       list.add(BREAK, index, index);
     }
     end = index + number.length;
-    for (const digit of isByte ? Number(number).toString(16).padStart(2, '0') : '') {
+    for (const digit of number.length <= 3 ? asByte(Number(number)) : BREAK) {
       list.add(digit, index, end);
     }
   }
@@ -181,20 +210,21 @@ class DigitList {
 }
 
 /** In both alphabets, from the beginning of the key to the end of the word. */
-function base64Of(bytes: Buffer): RegExp {
-  const head = bytes.subarray(0, PART_BYTES).toString('base64url');
+function base64Of(start: Buffer): RegExp {
+  // Three bytes are four characters: what follows does not change them.
+  const head = start.subarray(0, start.length - (start.length % 3)).toString('base64url');
   return new RegExp(`${head.replace(/-/g, '[-+]').replace(/_/g, '[_/]')}[-+/\\w]*={0,2}`, 'g');
 }
 
-/** @param hasKey whether the key is among these numbers */
-function hideIn(value: unknown, hide: Hide, hasKey: (numbers: readonly number[]) => boolean): unknown {
+/** @param hasKey whether numbers among these are the key */
+function hideIn(value: unknown, hide: Hide, hasKey: (items: readonly unknown[]) => boolean): unknown {
   if (typeof value === 'string') {
     return hide(value);
   }
   if (!isNested(value)) {
     return value;
   }
-  if (hasKey(Object.values(value).filter((item) => typeof item === 'number'))) {
+  if (hasKey(Object.values(value))) {
     return HIDDEN;
   }
   if (Array.isArray(value)) {
