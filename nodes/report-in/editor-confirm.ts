@@ -44,17 +44,21 @@ function reachesAcknowledge(start: EditorNode): boolean {
 }
 
 function targetsOf(node: EditorNode): EditorNode[] {
-  // The output of a template leads on behind each of its instances.
+  // An output of a template leads on behind each of its instances.
   if (node.type === 'subflow') {
-    return RED.nodes.filterNodes({ type: `${SUBFLOW}${node.id}` }).flatMap(wiredTo);
+    const instances = RED.nodes.filterNodes({ type: `${SUBFLOW}${String(node.z)}` });
+    return instances.flatMap((instance) => wiredTo(instance, Number(node.i)));
   }
   const linked = LINKS.has(node.type) && Array.isArray(node.links) ? node.links : [];
   const behindLinks = linked.map((id) => RED.nodes.node(String(id))).filter((one) => one !== null);
   return [...wiredTo(node), ...behindLinks];
 }
 
-const wiredTo = (node: EditorNode): EditorNode[] =>
-  RED.nodes.filterLinks({ source: node }).map(({ target }) => target);
+/** @param sourcePort undefined: any */
+const wiredTo = (source: EditorNode, sourcePort?: number): EditorNode[] =>
+  RED.nodes
+    .filterLinks({ source, ...(sourcePort !== undefined && { sourcePort }) })
+    .map(({ target }) => target);
 
 /** The message names what is called. */
 const mayCallAny = ({ type, linkType }: EditorNode): boolean =>

@@ -31,6 +31,19 @@ describe('a report in whose reports are confirmed', function () {
         out: [],
       },
       { id: 'inner', type: 'subflow:sub', z: 'outer', x: 200, y: 40, wires: [] },
+      {
+        id: 'source',
+        type: 'subflow',
+        name: 'reports',
+        in: [],
+        out: [
+          { x: 400, y: 40, wires: [{ id: 'within', port: 0 }] },
+          { x: 400, y: 80, wires: [{ id: 'lonely', port: 0 }] },
+        ],
+      },
+      { id: 'within', type: 'mt-report-in', z: 'source', x: 200, y: 40, service: 'kept', wires: [[]] },
+      { id: 'lonely', type: 'mt-report-in', z: 'source', x: 200, y: 80, service: 'kept', wires: [[]] },
+      { ...place, y: 400, id: 'sources', type: 'subflow:source', wires: [['instance'], []] },
     ],
     { width: 1100, height: 700 },
   );
@@ -59,9 +72,10 @@ describe('a report in whose reports are confirmed', function () {
     assert.deepEqual(used.editor.errors, []);
   });
 
-  it('is told nothing more where the wires lead to that node, through links and into a subflow', async () => {
-    for (const id of ['wired', 'called']) {
-      assert.match(await explain(id), /^The broker keeps each report[^.]*\.$/);
+  it('is told nothing more where the wires lead to that node, through links, into a subflow and out of one', async () => {
+    for (const id of ['wired', 'called', 'within']) {
+      assert.match(await explain(id), /^The broker keeps each report[^.]*\.$/, id);
     }
+    assert.match(await explain('lonely'), /No “ack report” node/);
   });
 });

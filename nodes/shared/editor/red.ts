@@ -53,7 +53,7 @@ interface EditorRed {
     dirty(isDirty: boolean): void;
     eachConfig(visit: (node: EditorNode) => void): void;
     filterNodes(filter: { type?: string; z?: string }): EditorNode[];
-    filterLinks(filter: { source: EditorNode }): { target: EditorNode }[];
+    filterLinks(filter: { source: EditorNode; sourcePort?: number }): { target: EditorNode }[];
     getType(type: string): unknown;
     /** A tab; undefined where the id is that of a subflow. */
     workspace(id: string): { label?: string; disabled?: boolean } | undefined;
