@@ -2,7 +2,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { Node, NodeAPI } from 'node-red';
 import type { ConditionChange, Session, WatchedDevices } from '../../src/index.ts';
-import { handleQuery, readLimit } from '../shared/runtime/admin.ts';
+import { handleQuery, isBrokerAway, readLimit } from '../shared/runtime/admin.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
 
 interface ActiveConditions {
@@ -12,6 +12,8 @@ interface ActiveConditions {
   /** How many conditions are active; `rows` are the oldest of them. */
   total: number;
   rows: ConditionChange[];
+  /** Nothing can be heard now. */
+  isAway: boolean;
 }
 
 /** By the node that is running. */
@@ -31,7 +33,7 @@ export function registerActiveConditions(RED: NodeAPI): void {
 
 /** @returns nothing where the node does not run */
 function activeConditions(
-  _session: Session,
+  session: Session,
   { body }: Request,
   service: ServiceNode,
 ): ActiveConditions | Record<string, never> {
@@ -40,7 +42,7 @@ function activeConditions(
   if (watch === undefined) {
     return {};
   }
-  return { ...watch.counts, ...watch.firstActive(readLimit(limit)) };
+  return { ...watch.counts, ...watch.firstActive(readLimit(limit)), isAway: isBrokerAway(session) };
 }
 
 /** Of the node itself, or of its first instance when it is in the template of a subflow. */

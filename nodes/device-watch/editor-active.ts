@@ -21,6 +21,7 @@ interface ActiveConditions {
   active?: number;
   total?: number;
   rows?: ActiveRow[];
+  isAway?: boolean;
 }
 
 /** What the number of a condition is, by its text: in which unit it is judged, or a code; the others have none. */
@@ -64,14 +65,21 @@ async function ask(node: EditorNode): Promise<{ content: JQuery[]; words: string
   if (typeof response === 'string') {
     return { content: [note(response)], words: '' };
   }
-  const { watched, active = 0, total = 0, rows = [] } = response ?? {};
+  const { watched, active = 0, total = 0, rows = [], isAway = false } = response ?? {};
   if (watched === undefined) {
     return { content: [note(isOn(node) ? node._('active.notRunning') : text('disabled'))], words: '' };
   }
   const more = total - rows.length;
-  const content = rows.length > 0 ? [table(node, rows)] : [note(node._('active.nothing'))];
+  // That nobody is needed is not known where nothing is heard.
+  const nothing = node._(watched === 0 ? 'active.unheard' : 'active.nothing');
+  const content = [
+    isAway && note(text('brokerAway')),
+    rows.length > 0 && table(node, rows),
+    rows.length === 0 && !isAway && note(nothing),
+    more > 0 && note(node._('active.more', { count: more })),
+  ];
   return {
-    content: more > 0 ? [...content, note(node._('active.more', { count: more }))] : content,
+    content: content.filter((part) => part !== false),
     words: node._('active.count', { watched, active }),
   };
 }

@@ -1,7 +1,7 @@
 // The live preview of mt-report-in: the last reports that would pass the settings as they stand in the open panel.
 import { readList } from '../shared/defaults.ts';
 import { askService } from '../shared/editor/ask-service.ts';
-import { element, runOnChange } from '../shared/editor/panel.ts';
+import { element, runOnChange, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { currentSettings } from '../shared/editor/saved.ts';
 import { isKind, nameOfKind } from './editor-kinds.ts';
@@ -80,7 +80,7 @@ async function preview(
   send: (row: PreviewRow) => Promise<void>,
 ): Promise<JQuery> {
   const asked = { ...settings, node: node.id, z: node.z, limit: MAX_ROWS, explain: true };
-  const response = await askService<PreviewRow[] | { hasNoGateway?: true }>(
+  const response = await askService<PreviewRow[] | { hasNoGateway: true } | { isAway: true }>(
     node,
     'preview',
     asked,
@@ -91,6 +91,9 @@ async function preview(
   }
   if ('hasNoGateway' in response) {
     return note(node._('preview.noGateway'));
+  }
+  if ('isAway' in response) {
+    return note(text('brokerAway'));
   }
   const rows = Array.isArray(response) ? response : [];
   return rows.length === 0

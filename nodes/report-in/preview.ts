@@ -2,7 +2,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { NodeAPI } from 'node-red';
 import { invalidInput, type KeptMessage, type Session } from '../../src/index.ts';
-import { handleQuery, MAX_ROWS, readLimit } from '../shared/runtime/admin.ts';
+import { handleQuery, isBrokerAway, MAX_ROWS, readLimit } from '../shared/runtime/admin.ts';
 import { checkFilled } from '../shared/runtime/env.ts';
 import { hideValues, readPanel } from '../shared/runtime/panel-variables.ts';
 import type { ServiceNode } from '../shared/runtime/services.ts';
@@ -22,7 +22,8 @@ export function registerPreview(RED: NodeAPI): void {
 }
 
 /**
- * @returns the newest first, each with its `topic`; with `explain`, where nothing can pass: `{hasNoGateway: true}`
+ * @returns the newest first, each with its `topic`; with `explain`, where nothing can pass: `{hasNoGateway: true}`, or
+ *   `{isAway: true}` while the broker is not connected
  * @throws ServiceError `INVALID_INPUT` with the property's name, `NOT_CONFIGURED`
  */
 async function preview(session: Session, req: Request, service: ServiceNode, RED: NodeAPI): Promise<object> {
@@ -39,6 +40,9 @@ async function preview(session: Session, req: Request, service: ServiceNode, RED
   });
   if (explain === true && labels.length > 0 && session.devices?.mayHaveGatewayWith(labels) === false) {
     return { hasNoGateway: true };
+  }
+  if (explain === true && entries.length === 0 && isBrokerAway(session)) {
+    return { isAway: true };
   }
   return entries
     .slice(Math.max(0, entries.length - readLimit(limit, MAX_ROWS)))

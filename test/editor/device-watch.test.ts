@@ -27,6 +27,9 @@ describe('the panel of device watch', function () {
       { ...WATCH, id: 'off', d: true, y: 400 },
       { ...serviceNode(service), id: 'idle', d: true },
       { ...WATCH, id: 'unserved', service: 'idle', y: 500 },
+      { id: 'dead', type: 'mt-service', brokerUrl: 'mqtt://127.0.0.1:1', names: false },
+      { ...WATCH, id: 'deaf', service: 'dead', y: 600 },
+      { id: 'deaf-too', type: 'mt-report-in', service: 'dead', x: 200, y: 700, wires: [[]] },
     ]);
     await red.status('watch', ({ text }) => text === 'nothing heard yet');
     editor = await openEditor(red.url);
@@ -41,6 +44,9 @@ describe('the panel of device watch', function () {
   it('shows how many are watched and what is active, and names as text', async () => {
     const { gateway, device } = service.demo;
     await editor.edit('watch');
+    // Nobody knows yet whether somebody is needed.
+    await editor.page.locator('#mt-gateway-active', { hasText: 'has been heard yet' }).waitFor();
+    await service.publish(gateway, device, 'heartbeat', { time: TIME, seq: 0, status: 0 });
     await editor.page.locator('#mt-gateway-active', { hasText: 'Nothing is active' }).waitFor();
     await service.publish(gateway, device, 'heartbeat', { time: TIME, seq: 1, status: 3 });
     const row = editor.page.locator('#mt-gateway-active tbody tr');
@@ -49,6 +55,20 @@ describe('the panel of device watch', function () {
     const counts = editor.page.locator('#mt-gateway-active-state');
     assert.equal(await counts.innerText(), 'Watched: 1 · need somebody: 1');
     await editor.press('cancel');
+  });
+
+  it('says that the broker is not connected, and not that nobody is needed; so does the preview of report in', async () => {
+    await red.status('deaf', ({ fill }) => fill === 'yellow');
+    for (const [id, part] of [
+      ['deaf', '#mt-gateway-active'],
+      ['deaf-too', '#mt-gateway-preview'],
+    ] as const) {
+      await editor.edit(id);
+      const words = editor.page.locator(part, { hasText: 'The broker is not connected' });
+      await words.waitFor();
+      assert.doesNotMatch(await words.innerText(), /nobody is needed|come/);
+      await editor.press('cancel');
+    }
   });
 
   it('shows what is judged with its unit', async () => {

@@ -219,6 +219,10 @@ export function sendError(RED: NodeAPI, res: Response, error: unknown, status?: 
   res.status(status ?? STATUS_BY_CODE.get(code) ?? 502).json({ code, message });
 }
 
+/** Whether it should be connected to its broker, and is not: nothing can be heard now. */
+export const isBrokerAway = ({ state }: Session): boolean =>
+  ['connecting', 'waiting', 'refused'].includes(state.mqtt.name);
+
 /** A parameter of a query; undefined where it is absent or empty. */
 export const readQueryText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
