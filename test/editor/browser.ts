@@ -216,6 +216,8 @@ async function withSight(error: unknown, page: Page | undefined): Promise<unknow
   if (error instanceof Error && page !== undefined && !page.isClosed()) {
     const sight = await page.evaluate(SIGHT).catch((reason: unknown) => reason);
     error.message += `\n${sight}`;
+    // That is what is printed, and it has the message from before.
+    error.stack = `${error.message}\n${error.stack}`;
   }
   return error;
 }

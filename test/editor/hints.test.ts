@@ -60,6 +60,26 @@ describe('the hints in the panels', function () {
     await editor.press('cancel', true);
   });
 
+  it('mark a value that was typed over the name of a property of the message', async () => {
+    const { page } = editor;
+    for (const [type, field, value] of [
+      ['mt-device-list', 'firmware', '3.4.1'],
+      ['mt-gw-read', 'device', 'e4a7c510204c'],
+      ['mt-gw-write', 'value', '25'],
+    ] as const) {
+      await editor.edit(type);
+      await page.evaluate(`$('#node-input-${field}').typedInput('type', 'msg')`);
+      await editor.typed(field).fill(value);
+      await page.keyboard.press('Tab');
+      const problem = page.locator(`#mt-gateway-problem-${field}`);
+      await problem.filter({ hasText: `msg.${value} would be a property of the message` }).waitFor();
+      await editor.typed(field).fill('payload.part');
+      await page.keyboard.press('Tab');
+      await problem.waitFor({ state: 'hidden' });
+      await editor.press('cancel');
+    }
+  });
+
   it('say that a password without a user name is sent alone', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');

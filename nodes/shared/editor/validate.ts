@@ -132,11 +132,17 @@ export function typed(
     if (type === 'str') {
       return check ? check(given.trim()) : true;
     }
+    if (type === 'msg' && isFixedValue(given)) {
+      return text('problem.fixedInMessage', { value: given });
+    }
     return given === '' && (type === 'json' || type === 'num')
       ? true
       : inOurWords(RED.utils.validateTypedProperty(given, String(type), {}), String(type));
   };
 }
+
+/** An address, a version or a number: typed over the name of a property, it would be one that no message has. */
+const isFixedValue = (given: string): boolean => /^-?\d/.test(given) || parseMac(given) !== undefined;
 
 /** The editor's own words tell what its parser expected, in the words of that parser. */
 function inOurWords(verdict: Verdict, type: string): Verdict {
