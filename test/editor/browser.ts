@@ -300,7 +300,7 @@ async function settled(page: Page): Promise<void> {
     { polling: 'raf' },
   );
   // Node-RED puts the focus into it by a timer, which would take it from what is clicked before.
-  await page.waitForFunction((one) => one?.contains(document.activeElement), await tray.elementHandle());
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
 }
 
 async function drag(page: Page, type: string, x: number, y: number, onWire = false): Promise<string> {
