@@ -64,7 +64,9 @@ describe('the hints in the panels', function () {
     const { page } = editor;
     for (const [type, field, value] of [
       ['mt-device-list', 'firmware', '3.4.1'],
+      ['mt-device-list', 'firmware', '>=3.4.0'],
       ['mt-gw-read', 'device', 'e4a7c510204c'],
+      ['mt-gw-read', 'identifier', 'ee8001'],
       ['mt-gw-write', 'value', '25'],
     ] as const) {
       await editor.edit(type);

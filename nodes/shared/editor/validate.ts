@@ -133,7 +133,7 @@ export function typed(
     if (type === 'str') {
       return check ? check(given.trim()) : true;
     }
-    if (type === 'msg' && isFixedValue(given)) {
+    if (type === 'msg' && isFixedValue(name, given)) {
       return text('problem.fixedInMessage', { value: given });
     }
     return given === '' && (type === 'json' || type === 'num')
@@ -142,8 +142,17 @@ export function typed(
   };
 }
 
-/** An address, a version or a number: typed over the name of a property, it would be one that no message has. */
-const isFixedValue = (given: string): boolean => /^-?\d/.test(given) || parseMac(given) !== undefined;
+/**
+ * An address, a version or a range of them, a number, a path, hex: typed over the name of a property, it would be one that no
+ * message has.
+ */
+const isFixedValue = (name: string, given: string): boolean =>
+  /^(-?\d|v\d|[<>=^~/*]|(true|false)$)/.test(given) ||
+  parseMac(given) !== undefined ||
+  (HEX_FIELDS.has(name) && /^(?=.*\d)([0-9a-f]{2}){2,}$/i.test(given));
+
+/** Where hex may be given. */
+const HEX_FIELDS: ReadonlySet<string> = new Set(['identifier', 'extenderId', 'publicKey']);
 
 /** The editor's own words tell what its parser expected, in the words of that parser. */
 function inOurWords(verdict: Verdict, type: string): Verdict {
