@@ -636,7 +636,7 @@ describe('a response', () => {
     it('keeps digits and numbers that do not belong together, or are no part of it that tells it', () => {
       for (const text of [
         ...['g', 'z', ' to ', '-----'].map((between) => `${KEY.slice(0, 8)}${between}${KEY.slice(8, 18)}`),
-        ...[' to ', ' -- '].map((between) => `0, 17, 34${between}51, 68, 85`),
+        ...[' to ', ' ---- ', ' '.repeat(51)].map((between) => `0, 17, 34${between}51, 68, 85`),
         '0, 17, 34, 256, 51, 68, 85',
         '0, 17, 34, 0051, 68, 85',
         '0, 274, 35, 52, 69, 86, 103',
@@ -664,6 +664,8 @@ describe('a response', () => {
         [KEY, KEY.replace(/..(?!$)/g, '$&|')],
         [KEY, `${KEY.slice(0, 11)}x${KEY.slice(11)}`],
         [KEY, [...Buffer.from(KEY, 'hex')].join(' , ')],
+        [KEY, [...Buffer.from(KEY, 'hex')].join(`,${' '.repeat(40)}`)],
+        [KEY, KEY.replace(/..(?!$)/g, '$&,        0x')],
         [small, '0, 1, 2, 3, 4, 5, 6, 7'],
         [tens, tens.replace(/..(?!$)/g, '$&x')],
         ['a1b2c3d4e5f6', 'f6e5d4c3b2a1'],

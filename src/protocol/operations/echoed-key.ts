@@ -16,9 +16,10 @@ const MIN_TEXT = 11;
 const MIN_BYTES = 8;
 /** The same for hex with other separators than usual. */
 const MIN_SPREAD_BYTES = 4;
-/** Between two digits of hex, and between two decimal numbers, there is at most so much. */
+/** Between two digits of hex, and between two decimal numbers, there is at most so much beside white space. */
 const MAX_HEX_GAP = 4;
 const MAX_NUMBER_GAP = 3;
+const MAX_WHITE_GAP = 50;
 /** What may stand between two digits of a short key; the zero where UTF-16 was read as UTF-8. */
 const GAP = '[\\s\\0:-]?';
 /**
@@ -153,13 +154,18 @@ function hexDigitsOf(text: string): Digits {
     if (char === 'x') {
       // Behind whole bytes, the zero before it is the first half of `0x`.
       list.takeBack(inRow % 2 === 1 && text[at - 1] === '0' ? 1 : 0);
-    } else if ((char >= 'g' && char <= 'z' && char !== 'h') || ++gap === MAX_HEX_GAP + 1) {
+    } else if (
+      (char >= 'g' && char <= 'z' && char !== 'h') ||
+      (!isWhite(char) && ++gap === MAX_HEX_GAP + 1)
+    ) {
       list.add(BREAK, at, at);
     }
     inRow = 0;
   }
   return list.digits;
 }
+
+const isWhite = (char: string): boolean => char === ' ' || char === '\n' || char === '\r' || char === '\t';
 
 const isDigit = (char: string): boolean => char >= '0' && char <= '9';
 
@@ -168,8 +174,7 @@ function numbersOf(text: string): Digits {
   const list = new DigitList(2 * text.length + 1);
   let end = 0;
   for (const { 0: number, index } of text.matchAll(/\d+/g)) {
-    const isBehind = index - end <= MAX_NUMBER_GAP && !/[a-z]/i.test(text.slice(end, index));
-    if (!isBehind) {
+    if (index - end > MAX_WHITE_GAP || !isNumberGap(text.slice(end, index))) {
       list.add(BREAK, index, index);
     }
     end = index + number.length;
@@ -178,6 +183,11 @@ function numbersOf(text: string): Digits {
     }
   }
   return list.digits;
+}
+
+function isNumberGap(between: string): boolean {
+  const seen = between.replace(/\s/g, '');
+  return seen.length <= MAX_NUMBER_GAP && !/[a-z]/i.test(seen);
 }
 
 class DigitList {
