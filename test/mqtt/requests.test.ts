@@ -390,8 +390,10 @@ describe('requests to gateways', () => {
         assert.deepEqual(await news(), ['b BAD_RESPONSE.payloadTooLarge']);
       }
       send('c');
-      receive(large(`{${within},"id":"another","x":"`));
-      assert.deepEqual(await news(), []);
+      for (const another of ['"another"', '7', '{}', '"a\\n"']) {
+        receive(large(`{${within},"id":${another},"x":"`));
+        assert.deepEqual(await news(), [], another);
+      }
     });
 
     it('is read up to a mebibyte; a larger one ends the request whose id it has', async () => {
@@ -410,6 +412,8 @@ describe('requests to gateways', () => {
       receive(padded(idOf(2), MAX_PAYLOAD_BYTES + 1, '  \t:  '));
       assert.deepEqual(await news(), ['c BAD_RESPONSE.payloadTooLarge']);
       receive(padded('', MAX_PAYLOAD_BYTES + 1));
+      assert.deepEqual(await news(), [], 'an empty id is that of somebody else');
+      receive(Buffer.from(`{"value":1,"x":"${'x'.repeat(MAX_PAYLOAD_BYTES)}"}`));
       assert.deepEqual(await news(), ['d BAD_RESPONSE.payloadTooLarge']);
     });
 
