@@ -21,7 +21,7 @@ export function questionOf(row: Identifier, value: unknown, catalogue: Catalogue
   if (row.id === DEVICE_MODE) {
     return RISKY_MODES.get(modeOf(value, catalogue));
   }
-  const isReset = isOwn(row) && /reset/i.test(row.name);
+  const isReset = isOwn(row) && /(^|-)reset/i.test(row.name);
   return isReset || RISKY_COMMANDS.test(row.id) ? 'reallyReset' : undefined;
 }
 

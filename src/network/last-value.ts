@@ -53,7 +53,7 @@ export function decodedAnew(known: LastValue, catalogue: Catalogue): LastValue {
     return known;
   }
   const { name, unit } = nameProperty(report.form, identifier, catalogue);
-  const named = { name: name || undefined, unit: name ? unit : undefined };
+  const named = { name: name || undefined, unit };
   if (report.form === 'raw') {
     return typeof report.raw === 'string' ? readAnew(known, report, named, catalogue) : known;
   }

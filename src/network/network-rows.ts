@@ -10,7 +10,7 @@ import type { Lit } from './near-devices.ts';
 import type { NetworkState } from './network-state.ts';
 import { presenceOf, signalOf } from './presence.ts';
 import { type PropertyValue, valueTime } from './property-values.ts';
-import { batteryTest } from './readings.ts';
+import { batterySpellings } from './readings.ts';
 import { wallTime } from './wall-time.ts';
 
 /** Of one row of a list. */
@@ -170,10 +170,10 @@ function newestOfEach({ catalogue }: NetworkSource, values: readonly PropertyVal
 /** The newest of each property that people look for, in this order, then the other ones that came last. */
 function soughtValues(source: NetworkSource, values: readonly PropertyValue[]): ValueRow[] {
   const ranked: { rank: number; value: PropertyValue }[] = [];
-  const isBattery = batteryTest(source.catalogue);
+  const battery = batterySpellings(source.catalogue);
   for (const value of newestOfEach(source, values)) {
     const row = source.catalogue.find(value.identifier);
-    if (value.value !== undefined && !isBattery(value.identifier)) {
+    if (value.value !== undefined && !battery.has(value.identifier)) {
       const at = SOUGHT.findIndex((sought) => row && isCalled(row, sought));
       ranked.push({ rank: at < 0 ? SOUGHT.length : at, value });
     }

@@ -104,6 +104,18 @@ describe('a message that is made up', () => {
     assert.equal(`${segment}/${identifier}`, 'measurement-decoded/temperature');
   });
 
+  it('has a value of the type that an entry of the user’s own gives its property', () => {
+    const made = [
+      { id: '8800', name: 'temperature', type: 's16' },
+      { id: 'ff01', name: 'temperature', type: 'utf8' },
+    ].map((entry) => {
+      const filter = { kinds: [], form: 'both', identifiers: [entry.id] } as const;
+      return makeUpMessage(filter, createCatalogue([entry]), { gateway: G, value: undefined, time }).body
+        .value;
+    });
+    assert.deepEqual(made, [1, 'test']);
+  });
+
   const refused: [given: Given, field: string, shown: unknown, reason: string][] = [
     [{ kinds: ['heartbeat'], value: 1 }, 'value', 1, 'kindWithoutValue'],
     [{ kinds: ['other'], value: 1 }, 'value', 1, 'kindWithoutValue'],

@@ -179,6 +179,13 @@ describe('reports', () => {
     );
   });
 
+  it('have their unit where their name is that of another property', () => {
+    const own = createCatalogue([{ id: 'ff01', name: 'humidity', type: 'u8' }]);
+    const at = readReportTopic('t', 'c0141f68fc3d', 'd00000000001', 'measurement/8802');
+    const { name, value, unit } = readReport(at, { time: 't', seq: 1, value: '0123' }, own, true, false);
+    assert.deepEqual([name, value, unit], [undefined, 29.1, '%']);
+  });
+
   it('are neither named nor marked as a test or a delivery by what a device sends', () => {
     const marks = { test: true, delivery: 1, redelivered: true, deviceName: 'Door', gatewayName: 'Hall' };
     const report = read(MEASUREMENT, { time: 't', value: '0866', ...marks });

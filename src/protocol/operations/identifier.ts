@@ -31,7 +31,7 @@ export function readIdentifier(input: RequestInput, catalogue: Catalogue): Reque
     return { form, identifier: text };
   }
   const row = catalogue.find(text);
-  const identifier = form === 'raw' ? row?.id : (row?.builtInName ?? row?.name);
+  const identifier = form === 'raw' ? row?.id : row?.builtInName || row?.name;
   if (!identifier) {
     throw wrong(form === 'raw' ? 'noHexId' : 'noName');
   }

@@ -1,6 +1,6 @@
 // Values that a device could report, to try a flow with.
 import type { Catalogue } from '../catalogue.ts';
-import type { Identifier } from '../identifiers.ts';
+import { type Identifier, isOwn } from '../identifiers.ts';
 import { isNumeric } from '../values.ts';
 
 /** What a person expects to see; a value of any other property follows from its type. */
@@ -21,7 +21,8 @@ const ZEROS = '00'.repeat(64);
 
 /** @returns a value in decoded form; `null` where the property has none */
 export function sampleValue(row: Identifier, catalogue: Catalogue): unknown {
-  if (Object.hasOwn(USUAL, row.name)) {
+  // The type of a property of the user's own may be any.
+  if (!isOwn(row) && Object.hasOwn(USUAL, row.name)) {
     return USUAL[row.name];
   }
   switch (row.type) {

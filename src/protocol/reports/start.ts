@@ -16,7 +16,7 @@ export function startReport(at: NamedPlace, time: string, catalogue: Catalogue):
   }
   const { name, unit } = nameProperty(form, identifier, catalogue);
   if (!kind.hasValue) {
-    const what = { ...(name && { name }), ...(name && unit !== undefined && { unit }) };
+    const what = { ...(name && { name }), ...(unit !== undefined && { unit }) };
     return putTogether(what, at, time);
   }
   return startWithValue(at, identifier, time, name, unit);
@@ -56,9 +56,9 @@ function startWithValue(
   const { deviceName, device, gatewayName, gateway, kind, form } = at;
   const value = undefined;
   if (!name) {
-    return gatewayName === undefined && deviceName === undefined
+    return gatewayName === undefined && deviceName === undefined && unit === undefined
       ? { value, device, gateway, kind, form, identifier, time }
-      : putTogether({ value }, at, time);
+      : putTogether(unit === undefined ? { value } : { value, unit }, at, time);
   }
   if (gatewayName === undefined) {
     if (deviceName !== undefined) {
