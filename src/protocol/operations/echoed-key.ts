@@ -165,7 +165,7 @@ function hexDigitsOf(text: string): Digits {
   return list.digits;
 }
 
-const isWhite = (char: string): boolean => char === ' ' || char === '\n' || char === '\r' || char === '\t';
+const isWhite = (char: string): boolean => char.trim() === '';
 
 const isDigit = (char: string): boolean => char >= '0' && char <= '9';
 
