@@ -60,14 +60,12 @@ export class ReconnectWaits {
     this.#broker = broker;
   }
 
-  /** What was before a good connection does not count any more. */
+  /** What was before a good connection does not count any more, but for refusals of other brokers than the one in use. */
   startOver(): void {
     this.#backoff.reset();
     this.#searchBackoff.reset();
-    for (const backoff of this.#refusedBackoffs) {
-      backoff.reset();
-    }
-    this.#restsUntil.fill(0);
+    this.#refusedBackoffs[this.#broker]?.reset();
+    this.#restsUntil[this.#broker] = 0;
     this.#roundAt = 0;
     this.#isSearching = false;
   }

@@ -161,9 +161,9 @@ describe('the waits between attempts to connect', () => {
 
   it('begin anew after a good connection', () => {
     const waits = new ReconnectWaits(2);
-    follow(waits, 'refused', 'retry', 'retry', 'search', 'refused');
-    waits.startOver();
+    follow(waits, 'refused', 'retry', 'retry', 'search');
     waits.startAt(0);
+    waits.startOver();
     assert.deepEqual(follow(waits, 'retry', 'retry', 'search', 'retry', 'refused', 'refused'), [
       '50: 1',
       '1000: 0',
@@ -172,6 +172,20 @@ describe('the waits between attempts to connect', () => {
       '50: 1',
       '9950: 0',
     ]);
+  });
+
+  it('at a broker that has refused the login last on while another one is there and goes', () => {
+    const waits = new ReconnectWaits(2);
+    assert.deepEqual(follow(waits, 'refused'), ['50: 1']);
+    for (let time = 0; time < 3; time++) {
+      now += 3_000;
+      waits.startOver();
+      assert.deepEqual(follow(waits, 'retry'), [time < 2 ? '1000: 1' : '1000: 0']);
+    }
+    assert.deepEqual(follow(waits, 'refused'), ['50: 1']);
+    now += 15_000;
+    waits.startOver();
+    assert.deepEqual(follow(waits, 'retry'), ['1000: 1'], 'it rests for twice as long');
   });
 
   it('do not wait for the next round after a good connection', () => {
