@@ -259,7 +259,10 @@ export class RestClient {
   async #login(): Promise<string> {
     this.#isLoggingIn = true;
     try {
-      await this.#rest();
+      const { restMs } = this.#tokens;
+      if (restMs > 0) {
+        await this.#rest(restMs);
+      }
       const token = await this.#askToken();
       if (this.#calls === 0) {
         this.#state.set({ name: 'connected' });
@@ -278,14 +281,9 @@ export class RestClient {
     }
   }
 
-  async #rest(): Promise<void> {
-    const { restMs } = this.#tokens;
-    if (restMs > 0) {
-      this.#state.set({ name: 'waiting', reason: '401' });
-      await this.#either(undefined, (either) =>
-        unlessAborted(this.#clock.wait(spread(restMs), either), either),
-      );
-    }
+  async #rest(ms: number): Promise<void> {
+    this.#state.set({ name: 'waiting', reason: '401' });
+    await this.#either(undefined, (either) => unlessAborted(this.#clock.wait(spread(ms), either), either));
   }
 
   async #askToken(): Promise<string> {
