@@ -1,7 +1,7 @@
 // Shows in the open mt-device-watch panel what its deployed node watches, and what is active now.
 import type { Condition } from '../../src/protocol/conditions.ts';
 import { askService } from '../shared/editor/ask-service.ts';
-import { element, isOn, numberText, sidebarText, text } from '../shared/editor/panel.ts';
+import { element, isOn, numberText, sidebarText, statusText, text } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 
 const REFRESH_INTERVAL_MS = 2_000;
@@ -71,7 +71,7 @@ async function ask(node: EditorNode): Promise<{ content: JQuery[]; words: string
   }
   const more = total - rows.length;
   // That nobody is needed is not known where nothing is heard.
-  const nothing = node._(watched === 0 ? 'active.unheard' : 'active.nothing');
+  const nothing = watched === 0 ? statusText('unheard') : node._('active.nothing');
   const content = [
     isAway && note(text('brokerAway')),
     rows.length > 0 && table(node, rows),

@@ -45,7 +45,7 @@ describe('the panel of device watch', function () {
     const { gateway, device } = service.demo;
     await editor.edit('watch');
     // Nobody knows yet whether somebody is needed.
-    await editor.page.locator('#mt-gateway-active', { hasText: 'has been heard yet' }).waitFor();
+    await editor.page.locator('#mt-gateway-active', { hasText: 'nothing heard yet' }).waitFor();
     await service.publish(gateway, device, 'heartbeat', { time: TIME, seq: 0, status: 0 });
     await editor.page.locator('#mt-gateway-active', { hasText: 'Nothing is active' }).waitFor();
     await service.publish(gateway, device, 'heartbeat', { time: TIME, seq: 1, status: 3 });

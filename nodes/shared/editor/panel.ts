@@ -18,6 +18,9 @@ export const text = (key: string, values?: Record<string, unknown>): string =>
 /** What the sidebar says, too. */
 export const sidebarText = (key: string): string => withoutTags(RED._(`${CATALOGUE}sidebar.${key}`));
 
+/** What the status of a node says, too. */
+export const statusText = (key: string): string => withoutTags(RED._(`${CATALOGUE}status.${key}`));
+
 /** What a setting is called in the panels, and in errors. */
 export const captionOf = (setting: string): string => withoutTags(RED._(`${CATALOGUE}field.${setting}`));
 
