@@ -25,6 +25,16 @@ const RUNTIME = join('dist', 'runtime.js');
 
 const readJson = async (file) => JSON.parse(await readFile(file, 'utf8').catch(() => '{}'));
 
+/** What a property means is for readers of the sources and for the docs: panels have it in each language. */
+const WITHOUT_DESCRIPTIONS = {
+  name: 'without-descriptions',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /src.protocol.identifiers\.ts$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(/description: '(?:[^'\\]|\\.)+'/g, "description: ' '"),
+      loader: 'ts',
+    })),
+};
+
 /**
  * Engine and nodes become one file, because two hundred small ones weigh more than what is in them; the file that Node-RED
  * loads for a node takes the node from there. What is not a runtime dependency is built in. In stacks, names of classes'
@@ -43,6 +53,7 @@ async function buildRuntime() {
       sourcefile: 'nodes.js',
     },
     outfile: RUNTIME,
+    plugins: [WITHOUT_DESCRIPTIONS],
     bundle: true,
     external: runtimeDependencies.flatMap((name) => [name, `${name}/*`]),
     format: 'cjs',
@@ -100,7 +111,7 @@ async function writeEditor({ type, folder, out }) {
       resolveDir: '.',
       sourcefile: `${folder}.js`,
     },
-    plugins: holdsShared ? [] : [{ name: 'use-shared', setup: useShared }],
+    plugins: [WITHOUT_DESCRIPTIONS, ...(holdsShared ? [] : [{ name: 'use-shared', setup: useShared }])],
     bundle: true,
     write: false,
     format: 'iife',
