@@ -877,8 +877,6 @@ describe('the panels in the editor', function () {
     await page.locator('#mt-gateway-problem-baseUrl').waitFor({ state: 'hidden' });
     await page.fill('#node-config-input-authUrl', 'ftp://portal');
     await page.locator('#mt-gateway-problem-authUrl', { hasText: 'https://' }).waitFor();
-    await page.fill('#node-config-input-authUrl', 'https://portal/api/v1/');
-    await page.locator('#mt-gateway-problem-authUrl', { hasText: 'leave it out' }).waitFor();
   });
 
   it('marks addresses and a header that a deploy would refuse', async () => {

@@ -48,10 +48,9 @@ export function restAddress(setting: string) {
       return true;
     }
     const problem = lengthProblem(setting, given) ?? addressProblem(setting, given, ['https', 'http']);
-    if (problem === undefined && /[?#]/.test(given)) {
-      return errorText(setting, 'notHttpUrl', { value: showAddress(given) });
-    }
-    return problem ?? (/\/api\/v1\/?$/i.test(given) ? text('problem.apiPath') : true);
+    return (
+      problem ?? (/[?#]/.test(given) ? errorText(setting, 'notHttpUrl', { value: showAddress(given) }) : true)
+    );
   };
 }
 
