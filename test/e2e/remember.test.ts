@@ -98,6 +98,8 @@ for (const version of VERSIONS) {
       site.red.send('ask', asked);
       assert.equal((await site.red.next('value')).source, 'report');
       await site.report(gateway, device, 'property-decoded/battery-level', { time: TIME, value: 5 });
+      // Later than in the same millisecond, so that one of them is the older.
+      await site.red.next('report');
       await site.report(gateway, device, 'heartbeat', { time: TIME, seq: 1, status: 3 });
       for (const topic of ['battery-low', 'error']) {
         assert.equal((await site.red.next('changes')).topic, topic);
