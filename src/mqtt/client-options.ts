@@ -1,5 +1,7 @@
 // What MQTT.js is told for a connection beside its address: it neither reconnects nor subscribes nor queues by itself.
+
 import type { MqttSettings } from '../settings.ts';
+import { SOCKET_OPTIONS } from '../socket-options.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Reports of QoS 1 that a broker may send before one is acknowledged: what more waits there, not in a socket. */
@@ -26,7 +28,7 @@ export function clientOptions(s: MqttSettings, isSecure: boolean, isOverrun: boo
     // A password alone, such as a token, goes with an empty user name: MQTT 3.1.1 (section 3.1.2.9) has none without.
     ...(s.username || s.password ? { username: s.username ?? '', password: s.password ?? '' } : {}),
     ...(s.protocolVersion === 5 ? { properties: properties(s, isOverrun) } : {}),
-    ...(isSecure ? s.tls : {}),
+    ...(isSecure ? { ...s.tls, ...SOCKET_OPTIONS } : {}),
   };
 }
 

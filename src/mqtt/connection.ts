@@ -1,4 +1,4 @@
-// The broker connection, alone knows MQTT.js: open, lose, back off, subscribe what is wanted, close with a deadline.
+// The broker connection: open, lose, back off, subscribe what is wanted, close with a deadline.
 import type { Socket } from 'node:net';
 import type { IClientOptions, IClientPublishOptions, MqttClient } from 'mqtt';
 import { inEnglish } from '../errors.ts';
@@ -14,6 +14,7 @@ import { type ConnectionLimits, readConnectionLimits } from './connection-limits
 import { endClient } from './end-client.ts';
 import { Exchanges } from './exchanges.ts';
 import { type KeptSession, keptSession, mayHold, sessionName } from './kept-sessions.ts';
+import { createLibraryClient, loadLibrary } from './library-client.ts';
 import type { PingCounts } from './ping-counts.ts';
 import { Pings } from './pings.ts';
 import { PublishReader } from './publish-reader.ts';
@@ -33,11 +34,6 @@ import type { MqttState } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
-
-let library: typeof import('mqtt').default | undefined;
-
-/** With the first attempt, as not every service has a broker. */
-const loadLibrary = async () => (library ??= (await import('mqtt')).default);
 
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
@@ -230,7 +226,7 @@ export class Connection {
       }
       const tunnel = new AbortController();
       const reader = new PublishReader(this.#settings.protocolVersion);
-      const client = mqtt.connect({
+      const client = createLibraryClient(mqtt, {
         // What reads before it is put in between first.
         manualConnect: true,
         ...place,

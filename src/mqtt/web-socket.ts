@@ -6,6 +6,7 @@ import { connect as connectSecure } from 'node:tls';
 import { proxyFor } from '../proxy/choice.ts';
 import { openTunnel } from '../proxy/tunnel.ts';
 import type { MqttSettings, TlsSettings } from '../settings.ts';
+import { SOCKET_OPTIONS } from '../socket-options.ts';
 
 /** Less than an attempt may take, so that a silent proxy is named. */
 const TUNNEL_TIMEOUT_MS = 9_000;
@@ -47,6 +48,7 @@ export function webSocketOptions(
   const proxy = proxyFor(proxies, url);
   return {
     ...(isSecure ? tls : {}),
+    ...SOCKET_OPTIONS,
     maxPayload: MAX_MESSAGE_BYTES,
     finishRequest(request, webSocket) {
       webSocket.once('unexpected-response', (_: ClientRequest, { statusCode = 0 }: IncomingMessage) =>

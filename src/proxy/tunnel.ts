@@ -4,6 +4,7 @@ import { connect as connectPlain, isIP, isIPv6, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import { ServiceError, showDuration } from '../errors.ts';
 import { oneLine } from '../protocol/text.ts';
+import { SOCKET_OPTIONS } from '../socket-options.ts';
 import type { ProxyAddress } from './choice.ts';
 
 export interface TunnelOptions {
@@ -87,11 +88,12 @@ export function refusesProxyLogin(error: unknown): boolean {
 
 function connectTo({ isSecure, hostname, port }: ProxyAddress, reached: () => void): Socket {
   if (!isSecure) {
-    return connectPlain({ host: hostname, port }, reached);
+    return connectPlain({ host: hostname, port, ...SOCKET_OPTIONS }, reached);
   }
   // The service's own certificates and settings are not for the proxy.
   const servername = isIP(hostname) ? '' : hostname;
-  return connectSecure({ host: hostname, port, servername, ALPNProtocols: ['http/1.1'] }, reached);
+  const options = { host: hostname, port, servername, ALPNProtocols: ['http/1.1'] };
+  return connectSecure({ ...options, ...SOCKET_OPTIONS }, reached);
 }
 
 function ask({ proxy, host, port }: TunnelOptions, socket: Socket) {

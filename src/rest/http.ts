@@ -5,6 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { proxyFor } from '../proxy/choice.ts';
 import { openTunnel } from '../proxy/tunnel.ts';
 import type { ProxySettings, TlsSettings } from '../settings.ts';
+import { SOCKET_OPTIONS } from '../socket-options.ts';
 import { findOwnFault } from '../tls/own-certificates.ts';
 import { decode, encodingOf } from './content-encoding.ts';
 import { codeOf, networkError, tunnelError } from './faults.ts';
@@ -107,9 +108,11 @@ export class HttpAgent {
       import('undici/lib/dispatcher/agent.js'),
       import('undici/lib/core/connect.js'),
     ]);
-    const connect: Connect = buildConnector({ ...this.#tls, timeout: this.#timeout } as Parameters<
-      typeof buildConnector
-    >[0]);
+    const connect: Connect = buildConnector({
+      ...this.#tls,
+      ...SOCKET_OPTIONS,
+      timeout: this.#timeout,
+    } as Parameters<typeof buildConnector>[0]);
     return new AgentPart({
       connections: MAX_CONNECTIONS,
       // Our own clock runs over the whole call, undici's only over parts of it.

@@ -23,9 +23,9 @@ const isConfig = (file: string): boolean => /^nodes\/.*config\.ts$/.test(file);
 const isPure = (to: string): boolean => to.startsWith('src/protocol/') || to === 'src/errors.ts';
 
 /** Files of the engine that belong to no folder and import none. */
-const LEAVES = ['src/errors.ts', 'src/log.ts', 'src/settings.ts'];
+const LEAVES = ['errors', 'log', 'settings', 'socket-options'].map((name) => `src/${name}.ts`);
 const PACKAGES: Record<string, RegExp> = {
-  mqtt: /^src\/mqtt\/(connection|exchanges|incoming-store|received-messages|write-batch)\.ts$/,
+  mqtt: /^src\/mqtt\/(connection|exchanges|incoming-store|library-client|received-messages|write-batch)\.ts$/,
   undici: /^src\/rest\/(http|undici-parts\.d)\.ts$/,
   semver: /^src\/rest\/versions\.ts$/,
 };

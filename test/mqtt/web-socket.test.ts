@@ -65,10 +65,11 @@ describe('the WebSocket of a broker', () => {
   it('has the TLS settings where it is secure, and no way of its own without a proxy', () => {
     const tls = { servername: 'broker', rejectUnauthorized: false };
     const namesOf = (url: string, changes = {}) => Object.keys(optionsOf(url, { tls, ...changes })).sort();
-    assert.deepEqual(namesOf('ws://localhost'), ['finishRequest', 'maxPayload']);
-    const secure = ['finishRequest', 'maxPayload', 'rejectUnauthorized', 'servername'];
+    const plain = ['autoSelectFamilyAttemptTimeout', 'finishRequest', 'maxPayload'];
+    assert.deepEqual(namesOf('ws://localhost'), plain);
+    const secure = [...plain, 'rejectUnauthorized', 'servername'];
     assert.deepEqual(namesOf('wss://localhost'), secure);
-    assert.deepEqual(namesOf('wss://localhost', through()), ['createConnection', ...secure]);
+    assert.deepEqual(namesOf('wss://localhost', through()), [...secure, 'createConnection'].sort());
   });
 
   it('opens at a server that takes it', async () => {
