@@ -54,7 +54,7 @@ type Properties = Record<string, unknown>;
  * @param body `{id, …properties, credentials}` as it is typed in the panel
  * @param mayReadVariables false: variables are filled only where they are deployed, and only for the deployed address,
  *   because what is tested goes to an address that the user types
- * @returns both results within 10 s; never rejects but for a body that is no object
+ * @returns both results within 10 s, with several brokers or a persistent session 40 s; never rejects but for a body that is no object
  */
 export async function testConnection(
   RED: NodeAPI,
@@ -204,7 +204,7 @@ async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested):
   // A guess would tell what a variable in it holds; a refused filter is named, and a variable of a node may be in it.
   const isSamePrefix = tested.mayReadVariables && running?.config.topicPrefix === tested.config.topicPrefix;
   const filters = isSamePrefix ? running?.session?.reportFilters : [];
-  const { ok, text, notes, ms, proxies } =
+  const { ok, text, notes, ms, proxies, missed } =
     deployed ??
     (await probeBroker(settings, filters, { mayEndSession: !(isSameUser && running.config.persistent) }));
   const untried = deployed && running ? findUntried(RED, tested, running) : [];
@@ -218,7 +218,7 @@ async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested):
   const question = asksForPrefix ? [translate(RED, 'check.prefix')] : [];
   const message = withProxies(RED, [...told, ...untriedNote, ...question].join('; '), proxies);
   const isDoubtful =
-    asksForPrefix || untried.length > 0 || found.some(({ key }) => key === 'check.sameClient');
+    asksForPrefix || missed > 0 || untried.length > 0 || found.some(({ key }) => key === 'check.sameClient');
   return { ok, message, ms, ...(isDoubtful && { doubtful: true }) };
 }
 

@@ -5,43 +5,37 @@ import { showBroker } from './address.ts';
 import { type Place, type Reason, reasonOfLoss } from './reasons.ts';
 import type { MqttState } from './state.ts';
 
-/** Each of several brokers is tried until the time is over. */
 export class ConnectionWatch {
   readonly #done: (failure: Phrase | Reason | undefined) => void;
   readonly #timer: NodeJS.Timeout;
-  #reason: Phrase | Reason;
-  #triesLeft: number;
+  readonly #late: Phrase | Reason;
 
   /**
+   * @param settings with one broker
    * @param deadline in milliseconds of `performance.now()`
    * @param done called once, with why there is none
    */
   constructor(
-    { brokers, protocolVersion }: MqttSettings,
+    { brokers: [broker = ''], protocolVersion }: MqttSettings,
     deadline: number,
     done: (failure: Phrase | Reason | undefined) => void,
   ) {
-    const place: Place = { broker: showBroker(brokers[0] ?? ''), protocolVersion };
+    const place: Place = { broker: showBroker(broker), protocolVersion };
     this.#done = done;
-    this.#reason = reasonOfLoss({ error: { code: 'ETIMEDOUT' }, wasConnected: false }, place);
-    this.#triesLeft = brokers.length;
+    this.#late = reasonOfLoss({ error: { code: 'ETIMEDOUT' }, wasConnected: false }, place);
     this.#timer = setTimeout(() => this.giveUp(), deadline - performance.now());
   }
 
   /** The time is over. */
   giveUp(): void {
-    this.#end(this.#reason);
+    this.#end(this.#late);
   }
 
-  /** A state that comes again is no further failure. */
   look(state: MqttState): void {
     if (state.name === 'connected') {
       this.#end(undefined);
-    } else if (isFailure(state) && state.reason !== this.#reason) {
-      this.#reason = state.reason;
-      if (--this.#triesLeft <= 0 || state.name === 'limited') {
-        this.#end(state.reason);
-      }
+    } else if (isFailure(state)) {
+      this.#end(state.reason);
     }
   }
 

@@ -193,7 +193,7 @@ export class PreviewConnection {
   async #ask(url: string): Promise<void> {
     const deadline = performance.now() + MAX_ASKING_MS;
     this.#events.asks();
-    const found = await askForSession(this.#settings, url, deadline, this.#closing.signal);
+    const found = await askForSession(this.#settings, url, deadline, this.#closing);
     this.#asking = undefined;
     this.#events.asked(found === 'kept');
     if (this.#isClosed) {

@@ -8,11 +8,12 @@ import { oneLine } from '../protocol/text.ts';
 import { createTopics, type Topics } from '../protocol/topics.ts';
 import { proxiesOf } from '../proxy/choice.ts';
 import type { MqttSettings } from '../settings.ts';
+import { showBroker } from './address.ts';
 import { MqttClient } from './client.ts';
 import { besideId } from './client-id.ts';
 import { ConnectionWatch, isFailure } from './connection-watch.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
-import { askForSession } from './session-question.ts';
+import { askForSession, endedSession } from './session-question.ts';
 import type { GroupVerdict } from './shared-group.ts';
 import type { MqttState } from './state.ts';
 import type { SubscriptionCounts } from './subscription-budget.ts';
@@ -27,13 +28,17 @@ export interface BrokerProbe {
   ms: number;
   /** How many gateways were heard. */
   gateways: number;
-  /** Host and port of the proxies that the brokers were tried through. */
+  /** Host and port of the proxy that the broker was tried through. */
   proxies: string[];
+  /** How many other addresses cannot be used, or were not tried. */
+  missed: number;
 }
 
 /** How long reports are listened for once the broker is there; what else is tried has this time too. */
 const LISTEN_MS = 3_000;
-const CONNECT_MS = 5_500;
+const LOGIN_MS = 5_500;
+/** Of several addresses no further one is tried after it. */
+const MAX_TRYING_MS = 20_000;
 const MAX_GATEWAYS = 10_000;
 
 /**
@@ -58,7 +63,7 @@ export async function probeConnected(
     noteOnSubscriptions(client.subscriptions),
     { key: 'check.deployed', values: {} },
   ];
-  const found = { notes, ms: ms ?? LISTEN_MS, gateways, proxies: [] };
+  const found = { notes, ms: ms ?? LISTEN_MS, gateways, proxies: [], missed: 0 };
   if (ms === undefined) {
     return { ok: false, text: { key: 'check.noPing', values: {} }, ...found };
   }
@@ -75,7 +80,8 @@ export async function probeConnected(
 
 /**
  * Connects beside the deployed connection, with its filters when it has any, listens for three seconds and leaves
- * nothing behind at the broker. Never rejects.
+ * nothing behind at the broker. Of several addresses the first that is there is listened to, the others are connected to.
+ * Never rejects.
  *
  * The client id begins like that of the settings, since rules of brokers judge by it, but is another one: a broker throws
  * out the deployed client when its id comes again. It is no member of the group, since what a test hears would be missing
@@ -89,47 +95,66 @@ export async function probeBroker(
   filters: readonly string[] = [],
   { mayEndSession = true } = {},
 ): Promise<BrokerProbe> {
-  const start = performance.now();
-  const deadline = start + CONNECT_MS;
-  const result = { notes: [], ms: 0, gateways: 0, proxies: proxiesOf(settings.proxy, settings.brokers) };
-  const since = () => Math.round(performance.now() - start);
-  try {
-    const { kept, brokers } =
-      settings.persistent || !mayEndSession
-        ? await askEach({ ...settings, persistent: true }, deadline)
-        : { kept: 'none' as const, brokers: settings.brokers };
-    if (kept !== 'none') {
-      const text = kept === 'kept' ? { key: 'check.keptSession', values: {} } : noBroker(kept);
-      return { ...result, ok: kept === 'kept', text, ms: since() };
-    }
-    return await new Trial({ ...settings, brokers }, besideId(settings.clientId), filters).run(
-      start,
-      deadline,
-    );
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return {
-      ...result,
-      ok: false,
-      text: noBroker({ key: 'reason.other', values: { message: oneLine(message) } }),
-      ms: since(),
-    };
-  }
-}
-
-/** Whose session the first broker gives that answers: a connection without it belongs to no other. */
-async function askEach(settings: MqttSettings, deadline: number) {
-  const [first = '', ...others] = settings.brokers;
-  let brokers = [first];
-  let kept = await askForSession(settings, first, deadline);
-  for (const url of others) {
-    if (typeof kept === 'string' || performance.now() >= deadline) {
+  const { brokers } = settings;
+  const end = performance.now() + MAX_TRYING_MS;
+  const isPersistent = settings.persistent || !mayEndSession;
+  const probes: BrokerProbe[] = [];
+  let chosen: BrokerProbe | undefined;
+  // One after the other: a broker that takes the user for the client ends one connection with the next.
+  for (const url of brokers) {
+    const probe = await tryAddress(settings, url, { isPersistent, listensTo: chosen ? undefined : filters });
+    probes.push(probe);
+    chosen ??= isThere(probe) ? probe : undefined;
+    // Each further question could interrupt the flows.
+    if (probe.text.key === 'check.keptSession' || performance.now() >= end) {
       break;
     }
-    brokers = [url];
-    kept = await askForSession(settings, url, deadline);
   }
-  return { kept, brokers };
+  const main = chosen ?? probes[0]!;
+  if (brokers.length === 1) {
+    return main;
+  }
+  const untried = brokers.slice(probes.length).map(showBroker);
+  return {
+    ...main,
+    missed: untried.length + probes.filter((probe) => !isThere(probe)).length,
+    notes: [
+      ...main.notes,
+      ...probes.flatMap((probe, i) => (probe === main && !chosen ? [] : [noteOnAddress(brokers[i]!, probe)])),
+      ...(untried.length > 0 ? [{ key: 'check.untried', values: { names: untried.join(', ') } }] : []),
+    ],
+  };
+}
+
+/** @param how `listensTo`: undefined: nothing */
+async function tryAddress(
+  service: MqttSettings,
+  url: string,
+  how: { isPersistent: boolean; listensTo: readonly string[] | undefined },
+): Promise<BrokerProbe> {
+  const start = performance.now();
+  const found = (ok: boolean, text: ErrorText): BrokerProbe => ({
+    ...{ ok, text, notes: [], ms: Math.round(performance.now() - start), gateways: 0, missed: 0 },
+    proxies: proxiesOf(service.proxy, [url]),
+  });
+  try {
+    const settings = { ...service, brokers: [url] };
+    const clientId = besideId(settings.clientId);
+    if (how.isPersistent) {
+      const asked = { ...settings, persistent: true };
+      const kept = await askForSession(asked, url, start + LOGIN_MS, { clientId });
+      if (kept === 'kept') {
+        return found(true, { key: 'check.keptSession', values: {} });
+      }
+      if (kept !== 'none') {
+        return found(false, noBroker(kept));
+      }
+    }
+    return await new Trial(settings, clientId, how.listensTo).run(start);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return found(false, noBroker({ key: 'reason.other', values: { message: oneLine(message) } }));
+  }
 }
 
 /** One connection of its own for a test. */
@@ -137,16 +162,21 @@ class Trial {
   readonly #settings: MqttSettings;
   readonly #topics: Topics;
   readonly #client: MqttClient;
+  readonly #clientId: string;
   readonly #gateways = new Set<string>();
+  /** Nothing is asked for, only whether the broker takes the login. */
+  readonly #onlyConnects: boolean;
   /** The filters are those of deployed nodes. */
   readonly #isOfNodes: boolean;
   #look: (state: MqttState) => void = () => {};
 
-  constructor(settings: MqttSettings, clientId: string, filters: readonly string[]) {
+  constructor(settings: MqttSettings, clientId: string, filters: readonly string[] | undefined) {
     this.#settings = settings;
+    this.#clientId = clientId;
+    this.#onlyConnects = filters === undefined;
     this.#topics = createTopics(settings.topicPrefix);
-    this.#isOfNodes = filters.length > 0;
-    const wanted = this.#isOfNodes ? [...filters] : [this.#topics.reportFilter({})];
+    this.#isOfNodes = filters !== undefined && filters.length > 0;
+    const wanted = filters?.length === 0 ? [this.#topics.reportFilter({})] : [...(filters ?? [])];
     const own = { clientId, persistent: false, sharedGroup: '' };
     const events = { state: () => this.#look(this.#client.state), resumed() {} };
     this.#client = new MqttClient(
@@ -158,25 +188,27 @@ class Trial {
     );
   }
 
-  /** @param start and @param deadline in milliseconds of `performance.now()` */
-  async run(start: number, deadline: number): Promise<BrokerProbe> {
+  /** @param start in milliseconds of `performance.now()` */
+  async run(start: number): Promise<BrokerProbe> {
     const { brokers, proxy, sharedGroup } = this.#settings;
     try {
-      const failure = await this.#connect(deadline);
+      const failure = await this.#connect(performance.now() + LOGIN_MS);
       const ms = Math.round(performance.now() - start);
+      const found = { ms, gateways: 0, proxies: proxiesOf(proxy, brokers), missed: 0 };
       if (failure !== undefined) {
-        const proxies = proxiesOf(proxy, brokers);
-        return { ok: false, text: noBroker(failure), notes: [], ms, gateways: 0, proxies };
+        return { ok: false, text: noBroker(failure), notes: [], ...found };
       }
-      const { state, subscriptions } = this.#client;
-      const used = 'broker' in state ? [state.broker] : brokers;
+      endedSession(this.#settings, brokers[0]!, this.#clientId);
+      if (this.#onlyConnects) {
+        return { ok: true, text: { key: 'check.idle', values: {} }, notes: [], ...found };
+      }
+      const { subscriptions } = this.#client;
       const [responses, group] = await Promise.all([
         this.#tryResponses(),
         this.#tryGroup(sharedGroup),
         wait(LISTEN_MS),
       ]);
       const gateways = this.#gateways.size;
-      const found = { ms, gateways, proxies: proxiesOf(proxy, used) };
       const notes = [
         // Without deployed nodes nobody knows how many there will be.
         ...(this.#isOfNodes ? [noteOnSubscriptions(subscriptions)] : []),
@@ -188,6 +220,7 @@ class Trial {
         text: heard(gateways, this.#topics, this.#client.reportFilters),
         notes,
         ...found,
+        gateways,
       };
     } finally {
       await this.#client.close();
@@ -250,6 +283,13 @@ class Trial {
 function isAway({ name }: MqttState): boolean {
   return name !== 'connected' && name !== 'limited' && name !== 'overloaded';
 }
+
+const isThere = ({ text }: BrokerProbe): boolean => text.key !== 'check.noBroker';
+
+const noteOnAddress = (url: string, { text }: BrokerProbe): ErrorText => ({
+  key: 'check.address',
+  values: { broker: showBroker(url), reason: text.values.reason ?? { key: 'status.connected', values: {} } },
+});
 
 const noBroker = (reason: Phrase): ErrorText => ({ key: 'check.noBroker', values: { reason } });
 

@@ -23,18 +23,20 @@ const MAX_LEFT = 8;
  * @param service its settings, persistent
  * @param url of the settings: what one broker says is not true of the others
  * @param deadline in milliseconds of `performance.now()`
- * @param signal nobody waits any more: no connection is made from then on
+ * @param by `signal`: nobody waits any more, no connection is made from then on; `clientId`: the caller connects with it next,
+ *   without a session, and calls `endedSession` then
  * @returns why there is no connection, else what there is
  */
 export async function askForSession(
   service: MqttSettings,
   url: string,
   deadline: number,
-  signal?: AbortSignal,
+  by: { signal?: AbortSignal; clientId?: string } = {},
 ): Promise<Failure | Session> {
+  const { signal } = by;
   const settings = { ...service, brokers: [url] };
-  const clientId = besideId(settings.clientId);
-  const { asked: left } = keptSession(sessionName(showBroker(url), settings.clientId));
+  const clientId = by.clientId ?? besideId(settings.clientId);
+  const left = askedIds(service, url);
   const found = await visit({ ...settings, clientId }, deadline, signal);
   if (found === 'kept') {
     left.clear();
@@ -46,18 +48,28 @@ export async function askForSession(
   }
   // Only where the broker is known to take the ids as they are: it would end the session of flows else.
   if (found === 'none') {
-    await endAll(left, { ...settings, persistent: false }, deadline, signal);
+    const ends = [...left].filter((id) => id !== by.clientId);
+    await endAll(ends, left, { ...settings, persistent: false }, deadline, signal);
   }
   return found;
 }
 
+/** The caller has connected with the id of its question, without a session. */
+export function endedSession(service: MqttSettings, url: string, clientId: string): void {
+  askedIds(service, url).delete(clientId);
+}
+
+const askedIds = ({ clientId }: MqttSettings, url: string): Set<string> =>
+  keptSession(sessionName(showBroker(url), clientId)).asked;
+
 async function endAll(
+  ids: readonly string[],
   left: Set<string>,
   settings: MqttSettings,
   deadline: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for (const clientId of [...left]) {
+  for (const clientId of ids) {
     if ((await visit({ ...settings, clientId }, deadline, signal)) !== 'none') {
       return;
     }

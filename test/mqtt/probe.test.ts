@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
 import { connectAsync } from 'mqtt';
 import type { Phrase } from '../../src/errors.ts';
-import { probeBroker, probeConnected } from '../../src/mqtt/probe.ts';
+import { type BrokerProbe, probeBroker, probeConnected } from '../../src/mqtt/probe.ts';
 import { noSuback } from '../../src/mqtt/reasons.ts';
 import type { MqttState } from '../../src/mqtt/state.ts';
 import { createTopics } from '../../src/protocol/topics.ts';
@@ -18,6 +18,7 @@ import {
   G,
   G2,
   heartbeat,
+  leaveSession,
   mockTime,
   passTimeUntil,
   reportTopic,
@@ -25,7 +26,15 @@ import {
   useScriptedBroker,
 } from './scripted.ts';
 
-const notesOf = ({ notes }: { notes: { key: string }[] }) => notes.map(({ key }) => key);
+type Notes = Pick<BrokerProbe, 'notes'>;
+
+/** What was said of each address. */
+const addressesOf = ({ notes }: Notes) =>
+  notes
+    .filter(({ key }) => key === 'check.address')
+    .map(({ values: { broker, reason } }) => [broker, (reason as Phrase).key]);
+
+const notesOf = ({ notes }: Notes) => notes.map(({ key }) => key);
 
 /** Also what is imported by its name from `node:timers/promises`. */
 function mockWaits(): void {
@@ -167,7 +176,7 @@ describe('the test of a broker connection', () => {
       assert.deepEqual([result.ok, result.text.key], [true, 'check.silent']);
       assert.deepEqual(
         [broker, second].map((one) => one.packets('connect').map(({ clean }) => clean)),
-        [[false], [false, true, true]],
+        [[false], [false, true]],
       );
       assert.equal(second.sessions.size, 0);
     } finally {
@@ -223,7 +232,7 @@ describe('the test of a broker connection', () => {
       Object.assign(bench.broker.options, options);
       const start = performance.now();
       const { ms, text, ...found } = await probe(changes);
-      assert.deepEqual(found, { ok: false, notes: [], gateways: 0, proxies: [] });
+      assert.deepEqual(found, { ok: false, notes: [], gateways: 0, missed: 0, proxies: [] });
       assert.equal(text.key, 'check.noBroker');
       assert.equal((text.values.reason as Phrase).key, key);
       const isOver = key === 'reason.noAnswer';
@@ -248,26 +257,110 @@ describe('the test of a broker connection', () => {
     assert.deepEqual([ok, proxies], [true, []]);
   });
 
-  it('asks no further broker of a list whose session it gives when one has said it', async () => {
+  it('connects to each broker of a list, listens to the first that is there, and says of each how it is', async () => {
+    const second = await startScriptedBroker();
+    const third = await startScriptedBroker();
+    try {
+      bench.broker.options.connackCode = 5;
+      const brokers = [bench.broker.url, second.url, third.url];
+      const { ok, text, missed, ...result } = await probe({ brokers });
+      assert.deepEqual([ok, text.key, missed], [true, 'check.silent', 1]);
+      assert.deepEqual(addressesOf(result), [
+        [brokers[0], 'reason.notAuthorized'],
+        [brokers[1], 'status.connected'],
+        [brokers[2], 'status.connected'],
+      ]);
+      const subscribed = [bench.broker, second, third].map((one) => one.packets('subscribe').length > 0);
+      assert.deepEqual(subscribed, [false, true, false]);
+    } finally {
+      await Promise.all([second.stop(), third.stop()]);
+    }
+  });
+
+  it('leaves nothing behind at any broker of a list', async () => {
     const second = await startScriptedBroker();
     try {
       const { ok } = await probe({ persistent: true, brokers: [bench.broker.url, second.url] });
-      assert.deepEqual([ok, second.packets('connect').length], [true, 0]);
+      const left = [bench.broker, second].map(({ sessions }) => sessions.size);
+      assert.deepEqual([ok, left], [true, [0, 0]]);
     } finally {
       await second.stop();
     }
   });
 
-  it('asks each broker of a list whose session it gives, as long as there is time', async () => {
+  it('says of each broker of a list why it cannot be used', async () => {
+    const second = await startScriptedBroker();
+    try {
+      bench.broker.options.connackCode = 5;
+      second.options.connackCode = 3;
+      const { ok, text, missed, ...result } = await probe({ brokers: [bench.broker.url, second.url] });
+      assert.deepEqual([ok, text.key, missed], [false, 'check.noBroker', 2]);
+      assert.equal((text.values.reason as Phrase).key, 'reason.notAuthorized');
+      assert.deepEqual(addressesOf(result), [[second.url, 'reason.unavailable']]);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('goes on to the next broker of a list where one does not answer', async () => {
     const second = await startScriptedBroker();
     try {
       bench.broker.options.withhold = ['connack'];
       const brokers = [bench.broker.url, second.url];
-      const { ok, ms } = await probe({ persistent: true, brokers });
-      assert.deepEqual([ok, ms, second.packets('connect').length], [false, 5_500, 0]);
+      const { ok, missed, ...result } = await probe({ persistent: true, brokers });
+      assert.deepEqual([ok, missed], [true, 1]);
+      assert.deepEqual(addressesOf(result), [
+        [brokers[0], 'reason.noAnswer'],
+        [brokers[1], 'status.connected'],
+      ]);
     } finally {
       await second.stop();
     }
+  });
+
+  it('names the brokers of a list that there was no time for', async () => {
+    bench.broker.options.withhold = ['connack'];
+    const { url } = bench.broker;
+    const { notes, missed } = await probe({ brokers: Array(6).fill(url) });
+    assert.equal(missed, 6);
+    assert.deepEqual(notes.at(-1), {
+      key: 'check.untried',
+      values: { names: `${url}, ${url}` },
+    });
+  });
+
+  it('asks no further broker of a list when one keeps a session for the user', async () => {
+    const second = await startScriptedBroker();
+    try {
+      const { broker } = bench;
+      const clientId = await leaveSession(broker, [reportTopic('#')]);
+      broker.options.intercept = (packet) => {
+        if (packet.cmd === 'connect') {
+          packet.clientId = clientId;
+        }
+        return false;
+      };
+      const { ok, text, notes } = await probe({ persistent: true, brokers: [broker.url, second.url] });
+      assert.deepEqual([ok, text.key, second.connections.length], [true, 'check.keptSession', 0]);
+      assert.deepEqual(notes.at(-1), { key: 'check.untried', values: { names: second.url } });
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('has its time for each login', async () => {
+    const { broker } = bench;
+    broker.options.withhold = ['connack'];
+    broker.options.intercept = ({ cmd }) => {
+      if (cmd === 'connect') {
+        setTimeout(() => broker.release('connack'), 4_000);
+      }
+      return false;
+    };
+    const { ok, text } = await probe({ persistent: true });
+    assert.deepEqual([ok, text.key], [true, 'check.silent']);
+    assert.equal(broker.packets('connect').length, 2);
+    assert.equal(broker.sessions.size, 0);
   });
 
   for (const [fault, message] of [
@@ -282,7 +375,7 @@ describe('the test of a broker connection', () => {
       Object.defineProperty(settings, 'topicPrefix', { enumerable: true, get });
       const reason = { key: 'reason.other', values: { message } };
       assert.deepEqual(await probeBroker(settings), {
-        ...{ ok: false, notes: [], gateways: 0, proxies: [], ms: 0 },
+        ...{ ok: false, notes: [], gateways: 0, missed: 0, proxies: [], ms: 0 },
         text: { key: 'check.noBroker', values: { reason } },
       });
     });
@@ -424,7 +517,7 @@ describe('the test of a broker connection that is there', () => {
   ] as [string, MqttState[], Parameters<typeof probe>[1], boolean, object][]) {
     it(`${title}: ${ok ? 'good' : 'not good'}`, async () => {
       assert.deepEqual(await probe(states, given), {
-        ...{ ok, text, notes, proxies: [] },
+        ...{ ok, text, notes, proxies: [], missed: 0 },
         ...{ ms: given?.ping === null ? 3_000 : 5, gateways: given?.gateways ?? 0 },
       });
       // It was asked for three seconds, and listened to for as long.

@@ -20,7 +20,7 @@ describe('the question whose session a broker gives to a new client id', () => {
   const ask = (
     settings: MqttSettings,
     { ms = AMPLE_MS, signal }: { ms?: number; signal?: AbortSignal } = {},
-  ) => askForSession(settings, bench.broker.url, performance.now() + ms, signal);
+  ) => askForSession(settings, bench.broker.url, performance.now() + ms, signal && { signal });
   const connects = () => bench.broker.packets('connect') as IConnectPacket[];
   /** Whatever client id is given, the broker takes this one. */
   const takeAs = (clientId: string) => {

@@ -732,6 +732,25 @@ describeNodes('the admin endpoints', (start) => {
       assert.deepEqual(await doubts(), [fine, fine]);
     });
 
+    it('says of each broker of a list how it is, and doubts the list where one cannot be used', async () => {
+      const flow = await run();
+      const { url } = box.broker!;
+      const body = typed({ authUrl: '', baseUrl: '', brokerUrl: `mqtt://127.0.0.1:1, ${url}` });
+      let isDone = false;
+      const done = test(flow, { ...body, id: 'new', credentials: {} }).finally(() => {
+        isDone = true;
+      });
+      const { gateway, device } = box.demo;
+      while (!isDone) {
+        await box.publish(gateway, device, 'heartbeat', { time: 't', seq: 1, status: 0 });
+        await wait(100);
+      }
+      const { mqtt } = await done;
+      assert.deepEqual([mqtt.ok, mqtt.doubtful], [true, true]);
+      assert.match(mqtt.message, /^connected, 1 gateways heard in 3 s; mqtt:\/\/127\.0\.0\.1:1: nothing /);
+      assert.ok(mqtt.message.endsWith(`; ${url}: connected`), mqtt.message);
+    });
+
     it('doubts no topic prefix where the nodes ask for what comes seldom, and says that it was not heard', async () => {
       const RARE = { id: 'n', type: 'mt-report-in', kinds: ['event'] };
       const flow = await start(flowAround(serviceNode(box), RARE), { credentials: secretsOf(box) });
