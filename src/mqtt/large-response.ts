@@ -4,7 +4,7 @@ import { MAX_PAYLOAD_BYTES } from '../protocol/json.ts';
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPENING, CLOSING] = [new Set(Buffer.from('{[')), new Set(Buffer.from('}]'))];
 /** From its name on; no id of ours is longer. */
-const ID = /^"id"\s{0,20}:\s{0,20}(?!null\b)(?:"([^"\\]{1,100})")?/;
+const ID = /^"id"\s{0,20}:(?!\s{0,20}null\b)\s{0,20}(?:"([^"\\]{1,100})")?/;
 const MAX_ID_BYTES = 200;
 
 /**
