@@ -75,9 +75,14 @@ describe('the hints in the panels', function () {
       await page.keyboard.press('Tab');
       const problem = page.locator(`#mt-gateway-problem-${field}`);
       await problem.filter({ hasText: `msg.${value} would be a property of the message` }).waitFor();
-      await editor.typed(field).fill('payload.part');
-      await page.keyboard.press('Tab');
-      await problem.waitFor({ state: 'hidden' });
+      for (const name of ['payload.part', 'v1.value', 'add1']) {
+        await editor.typed(field).fill(name);
+        await page.keyboard.press('Tab');
+        await problem.waitFor({ state: 'hidden' });
+        await editor.typed(field).fill(value);
+        await page.keyboard.press('Tab');
+        await problem.waitFor();
+      }
       await editor.press('cancel');
     }
   });

@@ -146,9 +146,11 @@ export function typed(
  * message has.
  */
 const isFixedValue = (name: string, given: string): boolean =>
-  /^(-?\d|v\d|[<>=^~/*]|(true|false)$)/.test(given) ||
+  /^(-?\d|[<>=^~/*]|(true|false)$)/.test(given) ||
   parseMac(given) !== undefined ||
-  (HEX_FIELDS.has(name) && /^(?=.*\d)([0-9a-f]{2}){2,}$/i.test(given));
+  (name === 'firmware' && /^v\d+(\.\d+)+$/.test(given)) ||
+  // `add1` and `e164` are names, too.
+  (HEX_FIELDS.has(name) && /^(?=(.*\d){3})([0-9a-f]{2}){3,}$/i.test(given));
 
 /** Where hex may be given. */
 const HEX_FIELDS: ReadonlySet<string> = new Set(['identifier', 'extenderId', 'publicKey']);
