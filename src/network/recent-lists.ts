@@ -105,7 +105,7 @@ export class RecentLists {
         }
       }
     }
-    return list(merged, query, (id) => this.#catalogue.find(id)?.name ?? id).map((entry) => {
+    return list(merged, query, (id) => this.#catalogue.find(id)?.name || id).map((entry) => {
       const value = merged.get(entry.id)?.value;
       return value === undefined ? entry : { ...entry, value };
     });

@@ -15,8 +15,12 @@ const LISTED = 10_000;
 class Seen extends RecentLists {
   readonly network: NetworkState;
 
-  constructor(network = new NetworkState(), nameOf?: (mac: string) => string | undefined) {
-    super(network, createCatalogue(), nameOf);
+  constructor(
+    network = new NetworkState(),
+    nameOf?: (mac: string) => string | undefined,
+    catalogue = createCatalogue(),
+  ) {
+    super(network, catalogue, nameOf);
     this.network = network;
   }
 
@@ -178,6 +182,16 @@ describe('the lists of what was heard last', () => {
         ['8800', 2],
         ['8100', 1],
       ]),
+    );
+  });
+
+  it('calls a property by its id that has lost its name to one of the service', () => {
+    const own = [{ id: 'a001', name: 'battery-level', type: 'u8' as const, access: ['read' as const] }];
+    const seen = new Seen(undefined, undefined, createCatalogue(own));
+    seen.record(readReportTopic('t', G, deviceAt(1), 'property/8100'), 0);
+    assert.deepEqual(
+      seen.identifiers({}).map(({ id, name }) => [id, name]),
+      [['8100', '8100']],
     );
   });
 
