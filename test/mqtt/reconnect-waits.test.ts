@@ -130,6 +130,27 @@ describe('the waits between attempts to connect', () => {
     assert.deepEqual(follow(waits, 'retry', 'refused', 'retry'), ['2950: 0', '5050: 1', '14950: 0']);
   });
 
+  it('begin a round that became due while one that had rested was tried', () => {
+    const waits = new ReconnectWaits(2);
+    assert.deepEqual(follow(waits, 'retry', 'refused', 'retry', 'retry', 'retry'), [
+      '50: 1',
+      '1000: 0',
+      '2000: 0',
+      '4000: 0',
+      '3000: 1',
+    ]);
+    // The round is due 5 s after this; the attempt takes longer.
+    now += 15_000;
+    assert.deepEqual(follow(waits, 'refused', 'retry'), ['50: 0', '16000: 0']);
+
+    // With its first broker, whichever had rested.
+    const three = new ReconnectWaits(3);
+    follow(three, 'retry', 'refused', ...times(7, 'retry' as const));
+    assert.equal(three.broker, 1);
+    now += 15_000;
+    assert.deepEqual(follow(three, 'retry', 'retry'), ['50: 0', '50: 1']);
+  });
+
   it('go to the one that has rested for longest where all of them rest', () => {
     const waits = new ReconnectWaits(3);
     assert.deepEqual(follow(waits, 'refused', 'longWait', 'refused', 'refused', 'retry'), [
