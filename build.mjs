@@ -35,6 +35,14 @@ const WITHOUT_DESCRIPTIONS = {
     })),
 };
 
+/** The English texts, which the runtime has for what is not translated, are those that the editor has of mt-service. */
+const TEXTS = './nodes/service/locales/en-US/node.json';
+const WITH_TEXTS_OF_EDITOR = {
+  name: 'with-texts-of-editor',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/locales\/en-US\.json$/ }, () => ({ path: TEXTS, external: true })),
+};
+
 /**
  * Engine and nodes become one file, because two hundred small ones weigh more than what is in them; the file that Node-RED
  * loads for a node takes the node from there. What is not a runtime dependency is built in. In stacks, names of classes'
@@ -53,7 +61,7 @@ async function buildRuntime() {
       sourcefile: 'nodes.js',
     },
     outfile: RUNTIME,
-    plugins: [WITHOUT_DESCRIPTIONS],
+    plugins: [WITHOUT_DESCRIPTIONS, WITH_TEXTS_OF_EDITOR],
     bundle: true,
     external: runtimeDependencies.flatMap((name) => [name, `${name}/*`]),
     format: 'cjs',
