@@ -83,12 +83,14 @@ export class ReconnectWaits {
     }
     let wait = this.#roundAt - now;
     if (wait <= 0) {
-      // The wait for the round has passed while one was tried that had rested.
-      const isDue = this.#roundAt > 0;
-      this.#roundAt = 0;
-      const rested = isDue && !this.#rests(this.#first, now) ? this.#first : undefined;
-      const next = rested ?? this.#nextOf(now);
-      if (next !== undefined && (isDue || next > this.#broker)) {
+      if (this.#roundAt > 0) {
+        // It became due while one was tried that had rested.
+        this.#roundAt = 0;
+        this.#broker = this.#first;
+        return NEXT_BROKER_MS;
+      }
+      const next = this.#nextOf(now);
+      if (next !== undefined && next > this.#broker) {
         this.#broker = next;
         return NEXT_BROKER_MS;
       }
@@ -108,10 +110,6 @@ export class ReconnectWaits {
   /** The broker behind this one that does not rest, in a circle; undefined: all of them do. */
   #nextOf(now: number): number | undefined {
     const behind = this.#restsUntil.map((_, n) => (this.#broker + 1 + n) % this.#brokers);
-    return behind.find((broker) => !this.#rests(broker, now));
-  }
-
-  #rests(broker: number, now: number): boolean {
-    return (this.#restsUntil[broker] ?? 0) > now;
+    return behind.find((broker) => (this.#restsUntil[broker] ?? 0) <= now);
   }
 }
