@@ -30,9 +30,7 @@ type Notes = Pick<BrokerProbe, 'notes'>;
 
 /** What was said of each address. */
 const addressesOf = ({ notes }: Notes) =>
-  notes
-    .filter(({ key }) => key === 'check.address')
-    .map(({ values: { broker, reason } }) => [broker, (reason as Phrase).key]);
+  notes.map(({ key, values: { broker, reason } }) => [key, broker, (reason as Phrase).key]);
 
 const notesOf = ({ notes }: Notes) => notes.map(({ key }) => key);
 
@@ -246,9 +244,11 @@ describe('the test of a broker connection', () => {
   it('tells through which proxy a broker could not be reached', async () => {
     const port = await freePort();
     const proxy = { addresses: { ws: `http://127.0.0.1:${port}` }, exceptions: '' };
-    const { ok, text, proxies } = await probe({ brokers: ['ws://broker.example'], proxy });
-    assert.deepEqual([ok, proxies], [false, [`127.0.0.1:${port}`]]);
-    assert.equal((text.values.reason as Phrase).key, 'error.NETWORK.proxyUnreachable');
+    for (const persistent of [false, true]) {
+      const { ok, text, proxies } = await probe({ brokers: ['ws://broker.example'], proxy, persistent });
+      assert.deepEqual([ok, proxies], [false, [`127.0.0.1:${port}`]]);
+      assert.equal((text.values.reason as Phrase).key, 'error.NETWORK.proxyUnreachable');
+    }
   });
 
   it('is about the broker of a list that is connected, not about the proxies of the others', async () => {
@@ -266,9 +266,9 @@ describe('the test of a broker connection', () => {
       const { ok, text, missed, ...result } = await probe({ brokers });
       assert.deepEqual([ok, text.key, missed], [true, 'check.silent', 1]);
       assert.deepEqual(addressesOf(result), [
-        [brokers[0], 'reason.notAuthorized'],
-        [brokers[1], 'status.connected'],
-        [brokers[2], 'status.connected'],
+        ['check.address', brokers[0], 'reason.notAuthorized'],
+        ['check.address', brokers[1], 'status.connected'],
+        ['check.address', brokers[2], 'status.connected'],
       ]);
       const subscribed = [bench.broker, second, third].map((one) => one.packets('subscribe').length > 0);
       assert.deepEqual(subscribed, [false, true, false]);
@@ -280,9 +280,14 @@ describe('the test of a broker connection', () => {
   it('leaves nothing behind at any broker of a list', async () => {
     const second = await startScriptedBroker();
     try {
-      const { ok } = await probe({ persistent: true, brokers: [bench.broker.url, second.url] });
-      const left = [bench.broker, second].map(({ sessions }) => sessions.size);
-      assert.deepEqual([ok, left], [true, [0, 0]]);
+      const brokers = [bench.broker.url, second.url];
+      for (const times of [1, 2]) {
+        const { ok } = await probe({ persistent: true, clientId: 'mt-same', brokers });
+        const left = [bench.broker, second].map(({ sessions }) => sessions.size);
+        // Nor is there anything to be ended by the next test.
+        const logins = [bench.broker, second].map((one) => one.packets('connect').length);
+        assert.deepEqual([ok, left, logins], [true, [0, 0], [2 * times, 2 * times]]);
+      }
     } finally {
       await second.stop();
     }
@@ -296,7 +301,7 @@ describe('the test of a broker connection', () => {
       const { ok, text, missed, ...result } = await probe({ brokers: [bench.broker.url, second.url] });
       assert.deepEqual([ok, text.key, missed], [false, 'check.noBroker', 2]);
       assert.equal((text.values.reason as Phrase).key, 'reason.notAuthorized');
-      assert.deepEqual(addressesOf(result), [[second.url, 'reason.unavailable']]);
+      assert.deepEqual(addressesOf(result), [['check.address', second.url, 'reason.unavailable']]);
     } finally {
       await second.stop();
     }
@@ -310,8 +315,8 @@ describe('the test of a broker connection', () => {
       const { ok, missed, ...result } = await probe({ persistent: true, brokers });
       assert.deepEqual([ok, missed], [true, 1]);
       assert.deepEqual(addressesOf(result), [
-        [brokers[0], 'reason.noAnswer'],
-        [brokers[1], 'status.connected'],
+        ['check.address', brokers[0], 'reason.noAnswer'],
+        ['check.address', brokers[1], 'status.connected'],
       ]);
     } finally {
       await second.stop();
