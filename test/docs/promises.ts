@@ -841,6 +841,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'It comes with every new subscription, so also after every reconnect, and has `retained: true`.': {
       'mqtt/losses': 'retained come again with every connection, and say so',
     },
+    'A node that is added beside another one with the same filter has it with the next connection.': {
+      'mqtt/losses': 'retained come to a subscriber beside another one with the next connection',
+    },
     'It does not say where its device is now: pickers do not show it, and a request without a gateway does not go by it.':
       { 'mqtt/losses': 'that are retained do not say where a request without a gateway goes' },
     'With `persistent`, a broker goes on collecting for subscriptions of flows that were changed while Node-RED was down.':
@@ -1174,6 +1177,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     '**What is known.** A *last value* node knows what was reported since the first deploy of such a node.': {
       'nodes/last-value': 'sends the newest value with its report, its age and where it came from',
     },
+    'What comes while no such node asks for it is not noted, as while the broker is away: one that is disabled for a while has the values of before then, with their age.':
+      { 'nodes/last-value': 'has what it knew before, with its age, where it was disabled meanwhile' },
     'Of 200 000 values, or some 256 MB, those that were not heard for longest go first.': {
       'network/last-values': [
         'go when there are too many, those first that were not heard for longest',

@@ -173,6 +173,22 @@ describe('reports that come', () => {
     assert.equal(session.network.gatewayOf(D), G);
   });
 
+  it('retained come to a subscriber beside another one with the next connection', async () => {
+    bench.broker.publish(reportTopic('heartbeat'), heartbeat(1), { retain: true });
+    const [first, second] = [new Collector(), new Collector()];
+    const session = await listen({}, first);
+    await first.until(({ reports }) => reports.length === 1);
+    session.subscribe(ALL, second);
+    publish(2);
+    await second.until(({ reports }) => reports.length === 1);
+    const lost = reached(session, 'waiting');
+    bench.broker.drop();
+    await lost;
+    await comeBack(session);
+    await second.until(({ reports }) => reports.length === 2);
+    assert.deepEqual(numbersOf(second), [2, 1]);
+  });
+
   it('retained come again with every connection, and say so', async () => {
     bench.broker.publish(reportTopic('heartbeat'), heartbeat(1), { retain: true });
     const collector = new Collector();

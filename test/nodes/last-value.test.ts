@@ -90,6 +90,21 @@ describeNodes('last-value', (start) => {
     assert.equal((msg.report as { raw: string }).raw, '1234');
   });
 
+  it('has what it knew before, with its age, where it was disabled meanwhile', async () => {
+    const last = { id: 'n', type: 'mt-last-value' };
+    const flow = await run();
+    await heard(flow, 'measurement/8800', { seq: 1, value: '1234' });
+    const since = performance.now();
+    await flow.deploy(flowOf({}, { ...last, d: true }), 'nodes', secrets());
+    await heard(flow, 'measurement/8800', { seq: 2, value: '1235' });
+    await flow.deploy(flowOf({}, last), 'nodes', secrets());
+    const seconds = (performance.now() - since) / 1_000;
+    const msg = await ask(flow, { device, identifier: 'temperature' });
+    assert.equal((msg.report as { raw: string }).raw, '1234');
+    // Rounded to tenths.
+    assert.ok(Number(msg.age) > seconds - 0.1, `${String(msg.age)} of ${seconds}`);
+  });
+
   it('sends the value of a fixed device without a gateway, behind the report of another gateway', async () => {
     const fixed = { device, deviceType: 'str', identifier: 'alarm', identifierType: 'str' };
     const flow = await run({ ...fixed, gateway: '', gatewayType: 'str' });
