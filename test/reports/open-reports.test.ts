@@ -50,6 +50,8 @@ describe('reports that are open', () => {
     };
     reports.add(confirmer);
     const given: string[] = [];
+    /** What was not given, and how it was known. */
+    const known: string[] = [];
     const read: string[] = [];
     const acknowledged: string[] = [];
     let written = 0;
@@ -62,6 +64,7 @@ describe('reports that are open', () => {
         isLost = false,
         mustWait = false,
         isOpened = true,
+        isNeeded = true,
         confirmer: at = confirmer,
       } = {},
     ) => {
@@ -72,13 +75,14 @@ describe('reports that are open', () => {
         acknowledge: () => {
           acknowledged.push(topic);
           if (!mustWait) {
-            events.written(++written);
+            events.written(isNeeded ? ++written : 0);
           }
         },
       });
       const deferrable = { isResent, ackedOrder, isLost, mustWait, defer };
-      const outcome = reports.receive(received, deferrable, (known) => {
-        if (known !== 'new') {
+      const outcome = reports.receive(received, deferrable, (by) => {
+        if (by !== 'new') {
+          known.push(`${topic} ${by}`);
           return 'delivered';
         }
         given.push(topic);
@@ -97,7 +101,7 @@ describe('reports that are open', () => {
         mock.timers.tick(TICK_MS);
       }
     };
-    return { reports, confirmer, receive, given, read, acknowledged, resent, pass, faults };
+    return { reports, confirmer, receive, given, known, read, acknowledged, resent, pass, faults };
   }
 
   it('are as many as MQTT has numbers for, so that responses are read; nothing is beyond that until one is confirmed', () => {
@@ -456,6 +460,49 @@ describe('reports that are open', () => {
     assert.equal(given.length, 4);
   });
 
+  it('say whether they came over the present connection or a lost one', () => {
+    const { reports, receive, known } = start();
+    reports.confirm(receive('t').id);
+    receive('t', undefined, { isResent: true, ackedOrder: 1 });
+    receive('open');
+    reports.connected('broker', true);
+    receive('open', undefined, { isResent: true });
+    receive('t', undefined, { isResent: true });
+    assert.deepEqual(known, ['t present', 'open lost', 't lost']);
+  });
+
+  it('that are open are not taken for one with their content that was confirmed over the next connection', () => {
+    for (const ackedOrder of [0, 1]) {
+      const { reports, receive, given, known, acknowledged } = start();
+      receive('t');
+      reports.connected('broker', true);
+      reports.confirm(receive('t').id);
+      // By its number it is the confirmed one; without that it is the open one, which the broker must not lose.
+      receive('t', undefined, { isResent: true, ackedOrder });
+      assert.deepEqual(
+        [given.length, known, acknowledged.length],
+        ackedOrder > 0 ? [2, ['t present'], 2] : [2, ['t lost'], 1],
+      );
+    }
+  });
+
+  it('that were sent again after a loss do not stand for equal ones once they are confirmed', () => {
+    const { reports, receive, given } = start();
+    const { id } = receive('t');
+    reports.connected('broker', true);
+    receive('t', undefined, { isResent: true });
+    reports.confirm(id);
+    receive('t', undefined, { isResent: true });
+    assert.equal(given.length, 2, 'the broker sends what was in flight, and equal ones are among it');
+  });
+
+  it('whose acknowledgement is not needed do not come again', () => {
+    const { reports, receive, given } = start();
+    reports.confirm(receive('t', undefined, { isNeeded: false }).id);
+    receive('t', undefined, { isResent: true });
+    assert.equal(given.length, 2);
+  });
+
   it('with the content of a confirmed one that may come again are not acknowledged in its place', () => {
     const { reports, receive, given, acknowledged } = start();
     const first = receive('t').id;
@@ -692,6 +739,32 @@ describe('reports that are open', () => {
     assert.equal(isHeldUp(), true);
     reports.connected('broker', true);
     receiveUnwanted(10, true);
+    assert.equal(isHeldUp(), false);
+  });
+
+  it('count what nobody wants behind the last of them alone, and only until that is acknowledged', () => {
+    const { reports, receive, pass } = start();
+    const receiveUnwanted = () => {
+      const received = { topic: 'u', payload: Buffer.alloc(0), retained: false, heardAt: now };
+      const defer = () => assert.fail('is kept');
+      const deferrable = { isResent: false, ackedOrder: 0, isLost: false, mustWait: true, defer };
+      reports.receive(received, deferrable, () => 'unwanted');
+    };
+    const isHeldUp = () => {
+      pass(61_000);
+      return reports.isHeldUp;
+    };
+    const first = receive('first').id;
+    const second = receive('second').id;
+    reports.confirm(first);
+    for (let n = 0; n < 9; n++) {
+      receiveUnwanted();
+    }
+    assert.equal(isHeldUp(), true);
+    reports.confirm(second);
+    for (let n = 0; n < 10; n++) {
+      receiveUnwanted();
+    }
     assert.equal(isHeldUp(), false);
   });
 
@@ -958,6 +1031,16 @@ describe('reports that are open', () => {
       const before = start({ keptSessions });
       before.receive('t');
       before.reports.confirm(before.receive('t', undefined, { mustWait: true }).id);
+      before.reports.handOver();
+      const after = follow(keptSessions);
+      after.receive('t', undefined, { isResent: true });
+      assert.deepEqual(after.given, ['t']);
+    });
+
+    it('come anew where the broker may not have had the acknowledgement of one with their content', () => {
+      const before = start({ keptSessions });
+      before.reports.confirm(before.receive('t').id);
+      before.receive('t');
       before.reports.handOver();
       const after = follow(keptSessions);
       after.receive('t', undefined, { isResent: true });
