@@ -32,7 +32,7 @@ export class ReconnectWaits {
   #broker = 0;
   /**
    * By broker: it has refused the login, or another client has the id, so that it is not tried until this time, in
-   * milliseconds of `performance.now()`. The others are tried as if it were not in the list.
+   * milliseconds of `performance.now()`, and soon after it. The others are tried as if it were not in the list. 0: it has not.
    */
   readonly #restsUntil: number[];
   /** When the next round begins, where one that has rested is tried before; with which broker. */
@@ -78,28 +78,35 @@ export class ReconnectWaits {
   next(consequence: Consequence, isSearch: boolean): number {
     const now = performance.now();
     this.#isSearching ||= isSearch;
-    if (consequence === 'refused' || consequence === 'longWait') {
-      this.#restsUntil[this.#broker] = now + (this.#refusedBackoffs[this.#broker]?.next() ?? 0);
+    const isRefused = consequence === 'refused' || consequence === 'longWait';
+    const restMs = (): number => this.#refusedBackoffs[this.#broker]?.next() ?? 0;
+    this.#restsUntil[this.#broker] = isRefused ? now + restMs() : 0;
+    const next = this.#nextOf(now);
+    // It may have been tried before its round, and have refused.
+    if (this.#rests(this.#first, now)) {
+      this.#first = next ?? 0;
     }
     let wait = this.#roundAt - now;
-    if (wait <= 0) {
-      if (this.#roundAt > 0) {
-        // It became due while one was tried that had rested.
-        this.#roundAt = 0;
+    if (next === undefined) {
+      wait = Number.POSITIVE_INFINITY;
+      this.#isSearching = false;
+    } else if (wait <= 0) {
+      // It became due while one was tried that had rested.
+      const isDue = this.#roundAt > 0;
+      this.#roundAt = 0;
+      if (isDue && this.#broker !== this.#first) {
         this.#broker = this.#first;
         return NEXT_BROKER_MS;
       }
-      const next = this.#nextOf(now);
-      if (next !== undefined && next > this.#broker) {
+      if (next > this.#broker) {
         this.#broker = next;
         return NEXT_BROKER_MS;
       }
-      const backoff = this.#isSearching ? this.#searchBackoff : this.#backoff;
-      wait = next === undefined ? Number.POSITIVE_INFINITY : backoff.next();
-      this.#first = next ?? 0;
+      wait = (this.#isSearching ? this.#searchBackoff : this.#backoff).next();
+      this.#first = next;
       this.#isSearching = false;
     }
-    const rests = this.#restsUntil.map((until) => (until > now ? until - now : Number.POSITIVE_INFINITY));
+    const rests = this.#restsUntil.map((until) => (until > 0 ? until - now : Number.POSITIVE_INFINITY));
     const rest = Math.min(...rests);
     const isRested = rest < wait;
     this.#broker = isRested ? rests.indexOf(rest) : this.#first;
@@ -110,6 +117,10 @@ export class ReconnectWaits {
   /** The broker behind this one that does not rest, in a circle; undefined: all of them do. */
   #nextOf(now: number): number | undefined {
     const behind = this.#restsUntil.map((_, n) => (this.#broker + 1 + n) % this.#brokers);
-    return behind.find((broker) => (this.#restsUntil[broker] ?? 0) <= now);
+    return behind.find((broker) => !this.#rests(broker, now));
+  }
+
+  #rests(broker: number, now: number): boolean {
+    return (this.#restsUntil[broker] ?? 0) > now;
   }
 }

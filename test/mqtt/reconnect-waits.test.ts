@@ -151,6 +151,23 @@ describe('the waits between attempts to connect', () => {
     assert.deepEqual(follow(three, 'retry', 'retry'), ['50: 0', '50: 1']);
   });
 
+  it('go on with the round where its first broker was tried before it as one that had rested', () => {
+    const waits = new ReconnectWaits(2);
+    assert.deepEqual(follow(waits, 'refused'), ['50: 1']);
+    now += 10_000;
+    assert.deepEqual(follow(waits, 'retry'), ['50: 0'], 'its rest was over while the other one was tried');
+    now += 5_000;
+    assert.deepEqual(follow(waits, 'retry', 'retry'), ['50: 1', '2000: 0']);
+  });
+
+  it('are not those of a search any more after a refusal', () => {
+    assert.deepEqual(follow(new ReconnectWaits(1), 'search', 'refused', 'retry'), [
+      '200: 0',
+      '10000: 0',
+      '1000: 0',
+    ]);
+  });
+
   it('go to the one that has rested for longest where all of them rest', () => {
     const waits = new ReconnectWaits(3);
     assert.deepEqual(follow(waits, 'refused', 'longWait', 'refused', 'refused', 'retry'), [
@@ -201,9 +218,9 @@ describe('the waits between attempts to connect', () => {
     for (let time = 0; time < 3; time++) {
       now += 3_000;
       waits.startOver();
-      assert.deepEqual(follow(waits, 'retry'), [time < 2 ? '1000: 1' : '1000: 0']);
+      assert.deepEqual(follow(waits, 'retry'), [time < 2 ? '1000: 1' : '50: 0']);
     }
-    assert.deepEqual(follow(waits, 'refused'), ['50: 1']);
+    assert.deepEqual(follow(waits, 'refused'), ['950: 1'], 'with the round');
     now += 15_000;
     waits.startOver();
     assert.deepEqual(follow(waits, 'retry'), ['1000: 1'], 'it rests for twice as long');
