@@ -19,8 +19,8 @@ export function createLibraryClient(mqtt: Library, options: IClientOptions): Mqt
   if (options.protocol !== 'mqtt' || process.env.MQTTJS_SOCKS_PROXY) {
     return mqtt.connect(options);
   }
-  const { host, port = MQTT_PORT } = options;
-  const client = new mqtt.MqttClient(() => connect({ host: host!, port, ...SOCKET_OPTIONS }), options);
+  const address = { host: options.host!, port: options.port || MQTT_PORT };
+  const client = new mqtt.MqttClient(() => connect({ ...address, ...SOCKET_OPTIONS }), options);
   // An error that nobody hears would end the process.
   client.on('error', () => {});
   return client;
