@@ -5,7 +5,7 @@ import { currentSettings } from '../shared/editor/saved.ts';
 import { CREDENTIALS } from './config.ts';
 
 /** Somewhat more than the runtime may take. */
-const TIMEOUT_MS = 40_000;
+const TIMEOUT_MS = 50_000;
 
 interface TestResult {
   ok?: boolean;

@@ -13,7 +13,7 @@ import { MqttClient } from './client.ts';
 import { besideId } from './client-id.ts';
 import { ConnectionWatch, isFailure } from './connection-watch.ts';
 import type { ReportHandler } from './report-subscriptions.ts';
-import { askForSession, endedSession } from './session-question.ts';
+import { askForSession, sessionStays } from './session-question.ts';
 import type { GroupVerdict } from './shared-group.ts';
 import type { MqttState } from './state.ts';
 import type { SubscriptionCounts } from './subscription-budget.ts';
@@ -120,7 +120,7 @@ export async function probeBroker(
     missed: untried.length + probes.filter((probe) => !isThere(probe)).length,
     notes: [
       ...main.notes,
-      ...probes.flatMap((probe, i) => (probe === main && !chosen ? [] : [noteOnAddress(brokers[i]!, probe)])),
+      ...probes.map((probe, i) => noteOnAddress(brokers[i]!, probe)),
       ...(untried.length > 0 ? [{ key: 'check.untried', values: { names: untried.join(', ') } }] : []),
     ],
   };
@@ -196,9 +196,11 @@ class Trial {
       const ms = Math.round(performance.now() - start);
       const found = { ms, gateways: 0, proxies: proxiesOf(proxy, brokers), missed: 0 };
       if (failure !== undefined) {
+        if (this.#client.state.name !== 'limited') {
+          sessionStays(this.#settings, brokers[0]!, this.#clientId);
+        }
         return { ok: false, text: noBroker(failure), notes: [], ...found };
       }
-      endedSession(this.#settings, brokers[0]!, this.#clientId);
       if (this.#onlyConnects) {
         return { ok: true, text: { key: 'check.idle', values: {} }, notes: [], ...found };
       }

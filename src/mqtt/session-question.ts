@@ -24,7 +24,7 @@ const MAX_LEFT = 8;
  * @param url of the settings: what one broker says is not true of the others
  * @param deadline in milliseconds of `performance.now()`
  * @param by `signal`: nobody waits any more, no connection is made from then on; `clientId`: the caller connects with it next,
- *   without a session, and calls `endedSession` then
+ *   without a session, and calls `sessionStays` where that fails
  * @returns why there is no connection, else what there is
  */
 export async function askForSession(
@@ -40,36 +40,35 @@ export async function askForSession(
   const found = await visit({ ...settings, clientId }, deadline, signal);
   if (found === 'kept') {
     left.clear();
-  } else {
-    left.add(clientId);
-    for (const oldest of [...left].slice(0, -MAX_LEFT)) {
-      left.delete(oldest);
-    }
+  } else if (found !== 'none' || by.clientId === undefined) {
+    sessionStays(service, url, clientId);
   }
   // Only where the broker is known to take the ids as they are: it would end the session of flows else.
   if (found === 'none') {
-    const ends = [...left].filter((id) => id !== by.clientId);
-    await endAll(ends, left, { ...settings, persistent: false }, deadline, signal);
+    await endAll(left, { ...settings, persistent: false }, deadline, signal);
   }
   return found;
 }
 
-/** The caller has connected with the id of its question, without a session. */
-export function endedSession(service: MqttSettings, url: string, clientId: string): void {
-  askedIds(service, url).delete(clientId);
+/** The broker may have a session under this id: the next question ends it. */
+export function sessionStays(service: MqttSettings, url: string, clientId: string): void {
+  const left = askedIds(service, url);
+  left.add(clientId);
+  for (const oldest of [...left].slice(0, -MAX_LEFT)) {
+    left.delete(oldest);
+  }
 }
 
 const askedIds = ({ clientId }: MqttSettings, url: string): Set<string> =>
   keptSession(sessionName(showBroker(url), clientId)).asked;
 
 async function endAll(
-  ids: readonly string[],
   left: Set<string>,
   settings: MqttSettings,
   deadline: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for (const clientId of ids) {
+  for (const clientId of [...left]) {
     if ((await visit({ ...settings, clientId }, deadline, signal)) !== 'none') {
       return;
     }

@@ -293,6 +293,35 @@ describe('the test of a broker connection', () => {
     }
   });
 
+  it('leaves another test of the same service alone', async () => {
+    const settings = { persistent: true, clientId: 'mt-same' };
+    const results = await Promise.all([probe(settings), probe(settings)]);
+    assert.deepEqual(
+      results.map(({ ok, text }) => [ok, text.key]),
+      [
+        [true, 'check.silent'],
+        [true, 'check.silent'],
+      ],
+    );
+    assert.equal(bench.broker.sessions.size, 0);
+  });
+
+  it('has the next test end the session of one that failed after its question', async () => {
+    const { broker } = bench;
+    const settings = { persistent: true, clientId: 'mt-same' };
+    broker.options.connackCode = ({ clean }) => (clean ? 3 : 0);
+    assert.equal((await probe(settings)).ok, false);
+    assert.equal(broker.sessions.size, 1);
+    broker.options.connackCode = 0;
+    // What is refused later has ended it.
+    broker.options.refuses = () => true;
+    assert.equal((await probe(settings)).ok, false);
+    broker.options.refuses = () => false;
+    assert.equal((await probe(settings)).ok, true);
+    assert.equal(broker.sessions.size, 0);
+    assert.equal(broker.packets('connect').length, 2 + 3 + 2);
+  });
+
   it('says of each broker of a list why it cannot be used', async () => {
     const second = await startScriptedBroker();
     try {
@@ -301,7 +330,10 @@ describe('the test of a broker connection', () => {
       const { ok, text, missed, ...result } = await probe({ brokers: [bench.broker.url, second.url] });
       assert.deepEqual([ok, text.key, missed], [false, 'check.noBroker', 2]);
       assert.equal((text.values.reason as Phrase).key, 'reason.notAuthorized');
-      assert.deepEqual(addressesOf(result), [['check.address', second.url, 'reason.unavailable']]);
+      assert.deepEqual(addressesOf(result), [
+        ['check.address', bench.broker.url, 'reason.notAuthorized'],
+        ['check.address', second.url, 'reason.unavailable'],
+      ]);
     } finally {
       await second.stop();
     }
