@@ -25,6 +25,8 @@ export interface Loss {
   wasConnected: boolean;
   /** Requests that had no response yet. */
   underWay?: number;
+  /** How many connections in a row have ended so, with this one. */
+  times?: number;
 }
 
 /** Where it was tried. */
@@ -124,6 +126,9 @@ export const isPlainRefusal = ({ key }: Reason): boolean => key === 'reason.filt
 /** The broker has sent more that was not acknowledged than it was told. */
 export const isOverrun = ({ key }: Reason): boolean => key === 'reason.sentTooMany';
 
+/** The broker has ended a connection that was there, without a word. */
+export const isBrokenOff = ({ key }: Reason): boolean => key.startsWith('reason.brokenOff');
+
 /** Nobody listens there, or not yet. */
 export const isNothingThere = ({ key }: Reason): boolean => key === 'reason.nothingThere';
 
@@ -156,9 +161,12 @@ export const MIN_QUOTA = 8;
 /** No broker that is known takes fewer publishes that it has not acknowledged. */
 const MIN_WINDOW = 10;
 
+/** Then it is not a broker that was started anew. */
+const MANY_TIMES = 3;
+
 /** Why a connection was refused or lost: what was noticed first, in words that tell what can be done. */
 export function reasonOfLoss(loss: Loss, place: Place): Reason {
-  const { error, disconnect, wasConnected, underWay = 0 } = loss;
+  const { error, disconnect, wasConnected, underWay = 0, times = 1 } = loss;
   const values = valuesOf(place);
   if (disconnect) {
     return ofDisconnect(disconnect, values);
@@ -183,6 +191,9 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
   const [name, consequence] = row ?? [];
   if (wasConnected && underWay >= MIN_WINDOW && (error === undefined || name === 'brokenOff')) {
     return reason('brokenOffBusy', 'retry', { ...values, count: underWay });
+  }
+  if (wasConnected && times >= MANY_TIMES && (error === undefined || name === 'brokenOff')) {
+    return reason('brokenOffAgain', 'retry', { ...values, count: times });
   }
   if (error === undefined) {
     return ofSilentEnd(wasConnected, place, values);

@@ -594,6 +594,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells that its reports may be lost, and does not say that more was asked for',
         ],
       },
+    'With MQTT 3.1.1 few brokers say why; three connections in a row that end without a word, each within five minutes, are told as what may be that.':
+      {
+        'mqtt/one-connection':
+          'several times in a row, each soon and without a word, as another client may have its id',
+      },
     '**Taken over.** When another client connects with the same client id, the broker ends this connection, and this package comes back with the waits above.':
       {
         'mqtt/connection': 'comes back when another client takes its id over',

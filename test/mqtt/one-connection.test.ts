@@ -614,6 +614,20 @@ describe('one connection', () => {
       }
     });
 
+    it('several times in a row, each soon and without a word, as another client may have its id', async () => {
+      await connect({ keepalive: 0 });
+      const reasons: unknown[] = [];
+      for (const lasts of [0, 299_000, 0, 300_001, 0, 0]) {
+        tick(lasts);
+        reasons.push(reasonOf(await lose()));
+        const back = reached('connected');
+        tick(60_000);
+        await back;
+      }
+      const [once, again] = ['reason.brokenOff', 'reason.brokenOffAgain'];
+      assert.deepEqual(reasons, [once, once, again, once, once, again]);
+    });
+
     it('by who has it, where there is one', async () => {
       const connection = create();
       connection.drop();

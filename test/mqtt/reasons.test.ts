@@ -281,6 +281,19 @@ describe('the reason of a refusal or a loss', () => {
     );
   });
 
+  it('of several connections in a row that were broken off is that another client may have the id', () => {
+    for (const error of [undefined, { code: 'ECONNRESET' }]) {
+      const lost = (times: number, wasConnected = true) => inEnglish(lossOf({ error, wasConnected, times }));
+      assert.match(lost(3), /broke off the connection, 3 times in a row: .* same client id$/);
+      assert.match(lost(2), /broke off the connection$/);
+      assert.doesNotMatch(lost(3, false), /in a row/);
+    }
+    assert.doesNotMatch(
+      inEnglish(lossOf({ error: { code: 'ETIMEDOUT' }, wasConnected: true, times: 3 })),
+      /in a row/,
+    );
+  });
+
   it('of more unacknowledged messages than allowed tells whose they were', () => {
     const broker = { disconnect: { reasonCode: 0x93 }, wasConnected: true };
     assert.match(inEnglish(lossOf(broker)), /lower Unconfirmed/);
