@@ -118,7 +118,8 @@ function describeCause(cause: Record<string, unknown>): string {
 export function showValue(value: unknown): string {
   let text: string | undefined;
   try {
-    text = typeof value === 'string' ? value : JSON.stringify(value);
+    // As JSON, numbers that are none would be `null`.
+    text = typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value);
   } catch {
     // Such as a cycle, or a toJSON that throws.
   }

@@ -83,7 +83,7 @@ function modelTest(value: unknown): DeviceFilter | undefined {
 /** What is longer is no version: it is neither read nor remembered. */
 const MAX_VERSION_LENGTH = 500;
 /** Range syntax, so that a mistyped range is not taken for the name of a version. */
-const RANGE_SIGNS = /[<>=^~|*,;\s]/;
+const RANGE_SIGNS = /[<>=≤≥≠^~|*,;\s]/;
 
 function firmwareTest(value: unknown): DeviceFilter | undefined {
   if (value === undefined) {

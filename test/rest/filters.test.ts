@@ -87,6 +87,7 @@ describe('device filter', () => {
     ['model', {}],
     ['firmware', '>>1'],
     ['firmware', '<=banana'],
+    ['firmware', '≥3.4'],
     ['firmware', '>= 3.4.0, < 4'],
     ['firmware', '3.4.1,3.3.0'],
     ['firmware', '>=3.4.0 <'],
