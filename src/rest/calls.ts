@@ -6,6 +6,7 @@ import { appendQuery, readAttachPath, readPath, readQuery } from './addresses.ts
 import type { RestClient } from './client.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { readBody, readDevice, readLabel, readMethod, readName } from './inputs.ts';
+import { isAfterLoss } from './retry.ts';
 
 /**
  * Renames a device, given by REST id or MAC address.
@@ -122,7 +123,8 @@ export function mayHaveActed(error: unknown): boolean {
   if (!(error instanceof ServiceError)) {
     return true;
   }
-  return OPEN_ENDS.has(error.code) || (error.code === 'HTTP_ERROR' && Number(error.cause.statusCode) >= 500);
+  const isOpenEnd = OPEN_ENDS.has(error.code) || isAfterLoss(error);
+  return isOpenEnd || (error.code === 'HTTP_ERROR' && Number(error.cause.statusCode) >= 500);
 }
 
 /** A free request as a flow gives it, unchecked. */

@@ -15,7 +15,7 @@ import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequ
 import { HttpAgent, type HttpRequest, type HttpResponse, MAX_BODY_BYTES } from './http.ts';
 import { KeyedOrder } from './order.ts';
 import { isLoginResponse, isWebPage, readToken, refusalReason } from './responses.ts';
-import { refusedWait, repeatOf, spread } from './retry.ts';
+import { noteLost, refusedWait, repeatOf, spread } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
 import type { Clock, RestState } from './types.ts';
 
@@ -117,19 +117,30 @@ export class RestClient {
     return this.#run(signal, order, async () => {
       const repeat = repeatOf(request.method);
       const call: Call = { repeat, signal, isLogin: false, isLost: false, isAgain: false };
-      const response = await this.#authorized(base, request, call);
-      if (call.isLost && isGone(response, request)) {
-        return DONE;
+      try {
+        return await this.#sent(base, request, call);
+      } catch (error) {
+        if (call.isLost) {
+          noteLost(error as Error);
+        }
+        throw error;
       }
-      if (!isSuccess(response)) {
-        const reason = refusalReason(response, this.#show(response.body));
-        throw this.#httpError(response, request, reason, base);
-      }
-      if (response.isCut) {
-        throw this.badResponse('tooLarge', response.body, request);
-      }
-      return response;
     });
+  }
+
+  async #sent(base: BaseAddress, request: RestRequest, call: Call): Promise<HttpResponse> {
+    const response = await this.#authorized(base, request, call);
+    if (call.isLost && isGone(response, request)) {
+      return DONE;
+    }
+    if (!isSuccess(response)) {
+      const reason = refusalReason(response, this.#show(response.body));
+      throw this.#httpError(response, request, reason, base, call.isLost);
+    }
+    if (response.isCut) {
+      throw this.badResponse('tooLarge', response.body, request);
+    }
+    return response;
   }
 
   /** Where all calls but the login go. @throws NOT_CONFIGURED, or INVALID_INPUT with the setting's name */
@@ -348,11 +359,12 @@ export class RestClient {
     { method, path }: RestRequest,
     reason: string,
     base: BaseAddress,
+    wasLost = false,
   ): ServiceError {
     const { statusCode, body } = response;
     const shown = this.#show(body);
     const shownPath = hideSecrets(path, this.#secrets());
-    const wait = refusedWait(response, this.#clock.now());
+    const wait = refusedWait(response, this.#clock.now(), wasLost);
     return new ServiceError(
       'HTTP_ERROR',
       reason,

@@ -49,10 +49,14 @@ export function retryDelay(
   return asked > MAX_RETRY_AFTER_MS ? undefined : Math.max(spread(asked, random), backoff);
 }
 
-/** For the text of an error: how long the service asked to wait, where no call waits for so long. */
-export function refusedWait(response: HttpResponse, now: number): Phrase | '' {
+/**
+ * For the text of an error: how long the service asked to wait, where no call waits for so long.
+ * @param wasLost the call was sent before, and may have been carried out
+ */
+export function refusedWait(response: HttpResponse, now: number, wasLost = false): Phrase | '' {
   const asked = retryAfter(response, now) ?? 0;
-  const key = response.isOfEarlier ? 'reason.heldBack' : 'reason.asksToWait';
+  const heldBack = wasLost ? 'reason.heldBackAgain' : 'reason.heldBack';
+  const key = response.isOfEarlier ? heldBack : 'reason.asksToWait';
   return REPEATABLE_STATUS.has(response.statusCode) && asked > MAX_RETRY_AFTER_MS
     ? { key, values: { wait: showDuration(1_000 * Math.ceil(asked / 1_000)) } }
     : '';
@@ -74,6 +78,15 @@ export function isLost(outcome: HttpResponse | Error): boolean {
   const { statusCode, headers } = outcome;
   return statusCode === 502 || statusCode === 504 || (statusCode === 503 && !headers['retry-after']);
 }
+
+/** Errors of calls with a lost response before. Flows do not see it. */
+const AFTER_LOSS = new WeakSet<Error>();
+
+/** The service may have carried out the call that has ended so. */
+export const noteLost = (error: Error): void => void AFTER_LOSS.add(error);
+
+/** See `noteLost`. */
+export const isAfterLoss = (error: Error): boolean => AFTER_LOSS.has(error);
 
 /**
  * What is not accepted will not be accepted in a second either: a certificate, anything by a proxy, or a server's way to

@@ -115,6 +115,20 @@ describe('list of devices after a change', () => {
     });
   }
 
+  for (const name of ['rename', 'remove a label', 'free put', 'free DELETE']) {
+    it(`is fetched anew when the response to it was lost, and its repetition is refused: ${name}`, async () => {
+      await session.close();
+      session = new Session({ rest: settingsFor(server.url, { retries: 1 }) }, SILENT);
+      await session.devices?.search('', 1);
+      answerOthers = (_, lost) => {
+        answerOthers = (_, refused) => refused.writeHead(409).end();
+        lost.socket?.resetAndDestroy();
+      };
+      await assert.rejects(CHANGES[name]!(), { code: 'HTTP_ERROR' });
+      assert.equal(await fetches(), 1);
+    });
+  }
+
   it('is fetched anew when a change was stopped on its way', async () => {
     const stop = new AbortController();
     answerOthers = () => stop.abort();

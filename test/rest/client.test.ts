@@ -730,6 +730,22 @@ describe('REST client', () => {
       }
     });
 
+    it('does not say that a call was not sent whose first response was lost', async () => {
+      const arrived = new Promise<ServerResponse>((resolve) => {
+        server.answer = ({ method }, response) =>
+          method === 'PUT' ? resolve(response) : json(response, {}, 429, { 'retry-after': '300' });
+      });
+      const path = '/api/v1/devices/a/friendly-name';
+      const held = failure(client.send({ method: 'PUT', path, body: '{}' }));
+      const { socket } = await arrived;
+      await failure(client.send(LIST));
+      socket?.resetAndDestroy();
+      assert.equal(
+        (await held).message,
+        'status 429 (PUT /api/v1/devices/a/friendly-name), not sent again: an earlier call was asked to wait 300 s: {}',
+      );
+    });
+
     it('repeats a POST only when the service says that it did nothing', async () => {
       server.answer = failing(503);
       assert.equal((await failure(client.send(POST))).cause.statusCode, 503);
