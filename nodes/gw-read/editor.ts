@@ -3,7 +3,7 @@ import { TIMEOUT_RANGE } from '../shared/defaults.ts';
 import { caption, captionStyle, ownText } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { field, finishPanel, foldable, NODE_INPUT, row, runOnChange } from '../shared/editor/panel.ts';
+import { field, finishPanel, foldable, row, runOnChange, shows } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { OPTIONAL_FIELDS, optionalIsSet, requestFields, showIdentifier } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -67,8 +67,7 @@ RED.nodes.registerType('mt-gw-read', {
 
 /** In the open panel by what is chosen there. */
 function readsProperty(node: EditorNode): boolean {
-  const isOpen = $(`#${NODE_INPUT}-identifierType[data-node="${node.id}"]`).length > 0;
-  return (isOpen ? field('operation').val() : node.operation) !== 'apiversion';
+  return (shows(node, 'identifier') ? field('operation').val() : node.operation) !== 'apiversion';
 }
 
 /** What the node does with its settings, as far as they are fixed. */

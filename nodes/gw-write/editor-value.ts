@@ -2,7 +2,7 @@
 import type { Identifier } from '../../src/protocol/identifiers.ts';
 import { type FIXED_TYPES, hasEnv, SOURCE_TYPES } from '../shared/defaults.ts';
 import { findMisfit, readFixedValue, suitableValue } from '../shared/editor/fixed-value.ts';
-import { element, errorText, field, hint, NODE_INPUT, row, text, withPoint } from '../shared/editor/panel.ts';
+import { element, errorText, field, hint, row, shows, text, withPoint } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { shownIdentifier } from '../shared/editor/request.ts';
 import { isTouched } from '../shared/editor/saved.ts';
@@ -122,7 +122,7 @@ const checkType = typed('value');
 /** A fixed value has to fit the identifier, when both are known. */
 export function checkValue(this: EditorNode, value: unknown, options: unknown): boolean | string {
   const verdict = checkType.call(this, value, options);
-  const open = $(`#${NODE_INPUT}-valueType[data-node="${this.id}"]`).length > 0;
+  const open = shows(this, 'value');
   const type = open ? String(field('valueType').val()) : String(this.valueType);
   const known = open ? shownIdentifier() : savedIdentifier(this);
   if (verdict !== true || !known?.id || !FIXED.includes(type) || hasEnv(value)) {

@@ -3,7 +3,7 @@ import { asText, hasEnv, readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
-import { field, finishPanel, NODE_INPUT } from '../shared/editor/panel.ts';
+import { field, finishPanel, shows } from '../shared/editor/panel.ts';
 import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { askForProperty, leaveGatewayOpen, showIdentifier, showRoute } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
@@ -82,8 +82,7 @@ RED.nodes.registerType('mt-last-value', {
 
 /** Of one value; in the open panel by what is chosen there. */
 function needsProperty(node: EditorNode): boolean {
-  const isOpen = $(`#${NODE_INPUT}-identifierType[data-node="${node.id}"]`).length > 0;
-  const select: unknown = isOpen ? field('select').val() : node.select;
+  const select: unknown = shows(node, 'identifier') ? field('select').val() : node.select;
   return select !== 'all' && !hasEnv(select);
 }
 

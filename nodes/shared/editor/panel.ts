@@ -73,6 +73,10 @@ export const CONFIG_INPUT = 'node-config-input';
 export const field = (name: string, prefix = NODE_INPUT): JQuery =>
   $(document.getElementById(`${prefix}-${name}`) ?? document.createElement('input'));
 
+/** Whether the panel of this node is open, with this typed field: what it shows is newer than what is saved. */
+export const shows = ({ id }: EditorNode, name: string): boolean =>
+  field(`${name}Type`).is(`[data-node="${id}"]`);
+
 /** The row that an input stands in. */
 export const row = (name: string, prefix?: string): JQuery => field(name, prefix).closest('.form-row');
 

@@ -8,7 +8,7 @@ import { hasLogin, showAddress } from '../../../src/protocol/redaction.ts';
 import { hasControlCharacter } from '../../../src/protocol/text.ts';
 import { fitsTopic } from '../../../src/protocol/topics.ts';
 import { asText, hasEnv, readList } from '../defaults.ts';
-import { errorText, NODE_INPUT, refusalText, text, withoutTags } from './panel.ts';
+import { errorText, field, refusalText, shows, text, withoutTags } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 type Verdict = boolean | string;
@@ -121,7 +121,7 @@ export function typed(
   isNeeded: (node: EditorNode) => boolean = () => false,
 ) {
   return function (this: EditorNode, value: unknown, _options: unknown): Verdict {
-    const type = openType(this, name) ?? this[`${name}Type`] ?? 'msg';
+    const type = (shows(this, name) ? field(`${name}Type`).val() : this[`${name}Type`]) ?? 'msg';
     if (value === undefined || value === null || hasEnv(value)) {
       return true;
     }
@@ -162,12 +162,6 @@ function inOurWords(verdict: Verdict, type: string): Verdict {
     return text(`problem.${problem}`);
   }
   return typeof verdict === 'string' ? withoutTags(verdict) : verdict;
-}
-
-/** The type that an open panel shows, which is newer than the saved one. */
-function openType(node: EditorNode, name: string): string | undefined {
-  const open = $(`#${NODE_INPUT}-${name}Type[data-node="${node.id}"]`);
-  return open.length > 0 ? String(open.val()) : undefined;
 }
 
 /** The beginning of every topic: no wildcards, nothing with which brokers end the connection. */
