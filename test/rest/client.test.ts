@@ -398,7 +398,10 @@ describe('REST client', () => {
         server.login = (_, response) => response.end(body);
         const { code, cause, message } = await failure(client.send(LIST));
         assert.deepEqual([code, cause], ['LOGIN_FAILED', { statusCode: 200 }]);
-        assert.equal(message, 'the service answered the login with status 200, but without a token');
+        assert.equal(
+          message,
+          'the service answered the login with status 200, but not with SUCCESS and a token that can be used',
+        );
       });
     }
 
