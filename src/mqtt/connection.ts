@@ -19,6 +19,7 @@ import type { PingCounts } from './ping-counts.ts';
 import { Pings } from './pings.ts';
 import { PublishReader } from './publish-reader.ts';
 import {
+  brokenOffAgain,
   isBrokenOff,
   isNothingThere,
   isOverrun,
@@ -33,11 +34,9 @@ import { type Receiver, receiveMessages } from './received-messages.ts';
 import { REGAIN_MS, ReconnectWaits, wasGood } from './reconnect-waits.ts';
 import type { MqttState } from './state.ts';
 import { Subscriptions } from './subscriptions.ts';
+import { MANY_TAKEOVERS, Takeovers } from './takeovers.ts';
 import { webSocketOptions } from './web-socket.ts';
 import { batchWrites } from './write-batch.ts';
-
-/** Whoever takes the session away, and waits to come back, has done so by then. */
-const LASTING_MS = 300_000;
 
 /** Of a SUBSCRIBE packet, beside its filters: header, length, packet id, properties. */
 const SUBSCRIBE_BYTES = 16;
@@ -70,8 +69,7 @@ export class Connection {
   #exchanges: Exchanges | undefined;
   /** The broker has sent more at once than it may: it did not count, and would do so again. */
   #isOverrun = false;
-  /** So many connections in a row have ended without a word, and not because of what the broker was asked for. */
-  #brokenOff = 0;
+  readonly #takeovers = new Takeovers();
 
   constructor(settings: MqttSettings, log: Logger, events: ConnectionEvents) {
     this.#settings = settings;
@@ -361,18 +359,17 @@ export class Connection {
     if (wasConnected) {
       this.#lostAt = performance.now();
     }
-    const hasLasted = wasConnected && performance.now() - connectedAt > LASTING_MS;
-    const times = hasLasted ? 1 : this.#brokenOff + 1;
-    const reason = reasonOfLoss(
-      { ...loss, wasConnected, underWay: this.#events.underWay(), times },
-      { broker, protocolVersion },
-    );
+    const underWay = this.#events.underWay();
+    let reason = reasonOfLoss({ ...loss, wasConnected, underWay }, { broker, protocolVersion });
     this.#isOverrun ||= isOverrun(reason);
     const isGood = wasConnected && wasGood(connectedAt);
     const isUnrelated = reason.consequence !== 'retry' || this.#isLent || isOwnEnd(loss ?? {});
     const isSearch = wasConnected && this.subscriptions.offline(isUnrelated, isGood);
-    if (wasConnected) {
-      this.#brokenOff = isBrokenOff(reason) && !isSearch && !this.#isLent ? times : 0;
+    // What was asked for just then may be the reason, too.
+    const mayBeTaken = isBrokenOff(reason) && !isSearch && !this.#isLent && underWay === 0;
+    const count = this.#takeovers.noted(broker, mayBeTaken ? connectedAt : undefined);
+    if (count >= MANY_TAKEOVERS) {
+      reason = brokenOffAgain(reason, count);
     }
     this.#connectedAt = undefined;
     if (client) {

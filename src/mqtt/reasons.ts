@@ -25,8 +25,6 @@ export interface Loss {
   wasConnected: boolean;
   /** Requests that had no response yet. */
   underWay?: number;
-  /** How many connections in a row have ended so, with this one. */
-  times?: number;
 }
 
 /** Where it was tried. */
@@ -127,7 +125,14 @@ export const isPlainRefusal = ({ key }: Reason): boolean => key === 'reason.filt
 export const isOverrun = ({ key }: Reason): boolean => key === 'reason.sentTooMany';
 
 /** The broker has ended a connection that was there, without a word. */
-export const isBrokenOff = ({ key }: Reason): boolean => key.startsWith('reason.brokenOff');
+export const isBrokenOff = ({ key }: Reason): boolean => key === 'reason.brokenOff';
+
+/** @param count how many connections to this broker in a row were broken off */
+export const brokenOffAgain = (reason: Reason, count: number): Reason => ({
+  ...reason,
+  key: 'reason.brokenOffAgain',
+  values: { ...reason.values, count },
+});
 
 /** Nobody listens there, or not yet. */
 export const isNothingThere = ({ key }: Reason): boolean => key === 'reason.nothingThere';
@@ -161,12 +166,9 @@ export const MIN_QUOTA = 8;
 /** No broker that is known takes fewer publishes that it has not acknowledged. */
 const MIN_WINDOW = 10;
 
-/** Then it is not a broker that was started anew. */
-const MANY_TIMES = 3;
-
 /** Why a connection was refused or lost: what was noticed first, in words that tell what can be done. */
 export function reasonOfLoss(loss: Loss, place: Place): Reason {
-  const { error, disconnect, wasConnected, underWay = 0, times = 1 } = loss;
+  const { error, disconnect, wasConnected, underWay = 0 } = loss;
   const values = valuesOf(place);
   if (disconnect) {
     return ofDisconnect(disconnect, values);
@@ -191,9 +193,6 @@ export function reasonOfLoss(loss: Loss, place: Place): Reason {
   const [name, consequence] = row ?? [];
   if (wasConnected && underWay >= MIN_WINDOW && (error === undefined || name === 'brokenOff')) {
     return reason('brokenOffBusy', 'retry', { ...values, count: underWay });
-  }
-  if (wasConnected && times >= MANY_TIMES && (error === undefined || name === 'brokenOff')) {
-    return reason('brokenOffAgain', 'retry', { ...values, count: times });
   }
   if (error === undefined) {
     return ofSilentEnd(wasConnected, place, values);

@@ -596,8 +596,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'With MQTT 3.1.1 few brokers say why; three connections in a row that end without a word, each within five minutes, are told as what may be that.':
       {
-        'mqtt/one-connection':
-          'several times in a row, each soon and without a word, as another client may have its id',
+        'mqtt/one-connection': 'each soon and without a word, as another client may have its id',
       },
     '**Taken over.** When another client connects with the same client id, the broker ends this connection, and this package comes back with the waits above.':
       {

@@ -614,18 +614,43 @@ describe('one connection', () => {
       }
     });
 
-    it('several times in a row, each soon and without a word, as another client may have its id', async () => {
-      await connect({ keepalive: 0 });
-      const reasons: unknown[] = [];
-      for (const lasts of [0, 299_000, 0, 300_001, 0, 0]) {
-        tick(lasts);
-        reasons.push(reasonOf(await lose()));
-        const back = reached('connected');
-        tick(60_000);
-        await back;
-      }
+    describe('several times in a row', () => {
       const [once, again] = ['reason.brokenOff', 'reason.brokenOffAgain'];
-      assert.deepEqual(reasons, [once, once, again, once, once, again]);
+      const loseEach = async (lasting: readonly number[], each = async () => {}) => {
+        const reasons: unknown[] = [];
+        for (const lasts of lasting) {
+          tick(lasts);
+          reasons.push(reasonOf(await lose()));
+          await each();
+          const back = reached('connected');
+          tick(60_000);
+          await back;
+        }
+        return reasons;
+      };
+
+      it('each soon and without a word, as another client may have its id', async () => {
+        await connect({ keepalive: 0 });
+        const lasting = [0, 299_000, 0, 300_001, 0, 0];
+        assert.deepEqual(await loseEach(lasting), [once, once, again, once, once, again]);
+      });
+
+      it('with a request under way, which may be the reason', async () => {
+        await connect({ keepalive: 0 }, { underWay: () => 1 });
+        assert.deepEqual(await loseEach([0, 0, 0, 0]), [once, once, once, once]);
+      });
+
+      it('with attempts in between that find nobody, as a broker that is started anew', async () => {
+        await connect({ keepalive: 0 });
+        const refuse = async () => {
+          broker.options.connackCode = 3;
+          const refused = reached('waiting');
+          tick(60_000);
+          await refused;
+          broker.options.connackCode = 0;
+        };
+        assert.deepEqual(await loseEach([0, 0, 0, 0], refuse), [once, once, once, once]);
+      });
     });
 
     it('by who has it, where there is one', async () => {
