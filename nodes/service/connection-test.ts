@@ -54,7 +54,7 @@ type Properties = Record<string, unknown>;
  * @param body `{id, …properties, credentials}` as it is typed in the panel
  * @param mayReadVariables false: variables are filled only where they are deployed, and only for the deployed address,
  *   because what is tested goes to an address that the user types
- * @returns both results within 10 s, with several brokers or a persistent session 40 s; never rejects but for a body that is no object
+ * @returns both results within 10 s; never rejects but for a body that is no object
  */
 export async function testConnection(
   RED: NodeAPI,

@@ -36,9 +36,9 @@ export interface BrokerProbe {
 
 /** How long reports are listened for once the broker is there; what else is tried has this time too. */
 const LISTEN_MS = 3_000;
-const LOGIN_MS = 5_500;
-/** Of several addresses no further one is tried after it. */
-const MAX_TRYING_MS = 20_000;
+/** For connecting: all of it, and of several addresses the least that each has. What listening takes comes on top. */
+const CONNECT_MS = 6_000;
+const MIN_CONNECT_MS = 1_000;
 const MAX_GATEWAYS = 10_000;
 
 /**
@@ -96,17 +96,23 @@ export async function probeBroker(
   { mayEndSession = true } = {},
 ): Promise<BrokerProbe> {
   const { brokers } = settings;
-  const end = performance.now() + MAX_TRYING_MS;
   const isPersistent = settings.persistent || !mayEndSession;
   const probes: BrokerProbe[] = [];
   let chosen: BrokerProbe | undefined;
+  let left = CONNECT_MS;
   // One after the other: a broker that takes the user for the client ends one connection with the next.
-  for (const url of brokers) {
-    const probe = await tryAddress(settings, url, { isPersistent, listensTo: chosen ? undefined : filters });
+  for (const [i, url] of brokers.entries()) {
+    const ms = Math.max(MIN_CONNECT_MS, left / (brokers.length - i));
+    const probe = await tryAddress(settings, url, {
+      ms,
+      isPersistent,
+      listensTo: chosen ? undefined : filters,
+    });
     probes.push(probe);
     chosen ??= isThere(probe) ? probe : undefined;
+    left -= probe.ms;
     // Each further question could interrupt the flows.
-    if (probe.text.key === 'check.keptSession' || performance.now() >= end) {
+    if (probe.text.key === 'check.keptSession' || left < MIN_CONNECT_MS) {
       break;
     }
   }
@@ -126,13 +132,14 @@ export async function probeBroker(
   };
 }
 
-/** @param how `listensTo`: undefined: nothing */
+/** @param how `ms`: for connecting; `listensTo`: undefined: nothing */
 async function tryAddress(
   service: MqttSettings,
   url: string,
-  how: { isPersistent: boolean; listensTo: readonly string[] | undefined },
+  how: { ms: number; isPersistent: boolean; listensTo: readonly string[] | undefined },
 ): Promise<BrokerProbe> {
   const start = performance.now();
+  const deadline = start + how.ms;
   const found = (ok: boolean, text: ErrorText): BrokerProbe => ({
     ...{ ok, text, notes: [], ms: Math.round(performance.now() - start), gateways: 0, missed: 0 },
     proxies: proxiesOf(service.proxy, [url]),
@@ -142,7 +149,7 @@ async function tryAddress(
     const clientId = besideId(settings.clientId);
     if (how.isPersistent) {
       const asked = { ...settings, persistent: true };
-      const kept = await askForSession(asked, url, start + LOGIN_MS, { clientId });
+      const kept = await askForSession(asked, url, deadline, { clientId });
       if (kept === 'kept') {
         return found(true, { key: 'check.keptSession', values: {} });
       }
@@ -150,7 +157,12 @@ async function tryAddress(
         return found(false, noBroker(kept));
       }
     }
-    return await new Trial(settings, clientId, how.listensTo).run(start);
+    const trial = new Trial(settings, clientId, how.listensTo);
+    const probe = await trial.run(start, deadline);
+    if (how.isPersistent && !trial.hasConnected) {
+      sessionStays(settings, url, clientId);
+    }
+    return probe;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return found(false, noBroker({ key: 'reason.other', values: { message: oneLine(message) } }));
@@ -162,7 +174,7 @@ class Trial {
   readonly #settings: MqttSettings;
   readonly #topics: Topics;
   readonly #client: MqttClient;
-  readonly #clientId: string;
+  #hasConnected = false;
   readonly #gateways = new Set<string>();
   /** Nothing is asked for, only whether the broker takes the login. */
   readonly #onlyConnects: boolean;
@@ -172,7 +184,6 @@ class Trial {
 
   constructor(settings: MqttSettings, clientId: string, filters: readonly string[] | undefined) {
     this.#settings = settings;
-    this.#clientId = clientId;
     this.#onlyConnects = filters === undefined;
     this.#topics = createTopics(settings.topicPrefix);
     this.#isOfNodes = filters !== undefined && filters.length > 0;
@@ -188,17 +199,20 @@ class Trial {
     );
   }
 
-  /** @param start in milliseconds of `performance.now()` */
-  async run(start: number): Promise<BrokerProbe> {
+  /** The broker has ended a session that it had under this id. */
+  get hasConnected(): boolean {
+    return this.#hasConnected;
+  }
+
+  /** @param start and @param deadline in milliseconds of `performance.now()` */
+  async run(start: number, deadline: number): Promise<BrokerProbe> {
     const { brokers, proxy, sharedGroup } = this.#settings;
     try {
-      const failure = await this.#connect(performance.now() + LOGIN_MS);
+      const failure = await this.#connect(deadline);
+      this.#hasConnected = failure === undefined || this.#client.state.name === 'limited';
       const ms = Math.round(performance.now() - start);
       const found = { ms, gateways: 0, proxies: proxiesOf(proxy, brokers), missed: 0 };
       if (failure !== undefined) {
-        if (this.#client.state.name !== 'limited') {
-          sessionStays(this.#settings, brokers[0]!, this.#clientId);
-        }
         return { ok: false, text: noBroker(failure), notes: [], ...found };
       }
       if (this.#onlyConnects) {

@@ -234,9 +234,9 @@ describe('the test of a broker connection', () => {
       assert.equal(text.key, 'check.noBroker');
       assert.equal((text.values.reason as Phrase).key, key);
       const isOver = key === 'reason.noAnswer';
-      assert.equal(ms, isOver ? 5_500 : 0);
+      assert.equal(ms, isOver ? 6_000 : 0);
       // Nothing is listened to.
-      assert.ok(performance.now() - start < 6_000);
+      assert.ok(performance.now() - start < 6_500);
       await bench.broker.until(({ openConnections }) => openConnections.length === 0);
     });
   }
@@ -358,12 +358,14 @@ describe('the test of a broker connection', () => {
   it('names the brokers of a list that there was no time for', async () => {
     bench.broker.options.withhold = ['connack'];
     const { url } = bench.broker;
-    const { notes, missed } = await probe({ brokers: Array(6).fill(url) });
-    assert.equal(missed, 6);
+    const start = performance.now();
+    const { notes, missed } = await probe({ brokers: Array(8).fill(url) });
+    assert.equal(missed, 8);
     assert.deepEqual(notes.at(-1), {
       key: 'check.untried',
       values: { names: `${url}, ${url}` },
     });
+    assert.ok(performance.now() - start < 7_000);
   });
 
   it('asks no further broker of a list when one keeps a session for the user', async () => {
@@ -385,12 +387,12 @@ describe('the test of a broker connection', () => {
     }
   });
 
-  it('has its time for each login', async () => {
+  it('has time for two logins that take long', async () => {
     const { broker } = bench;
     broker.options.withhold = ['connack'];
     broker.options.intercept = ({ cmd }) => {
       if (cmd === 'connect') {
-        setTimeout(() => broker.release('connack'), 4_000);
+        setTimeout(() => broker.release('connack'), 2_500);
       }
       return false;
     };
