@@ -72,6 +72,40 @@ describe('the panels in the editor', function () {
     assert.equal(await editor.property(id, 'service'), '');
   });
 
+  it('chooses no other service where the chosen one is deleted from the panel, nor later', async () => {
+    const { page } = editor;
+    await red.deploy([
+      serviceNode(service),
+      { ...serviceNode(service), id: 'other' },
+      ...bareNodes().map((node) => ({ ...node, service: 'other' })),
+    ]);
+    await editor.takeFlows();
+    await editor.edit('mt-rename');
+    const chosen = page.locator('#node-input-service');
+    assert.equal(await chosen.inputValue(), 'other');
+    await page.click('#node-input-btn-service-edit');
+    await page.locator('.red-ui-tray').last().getByRole('button', { name: 'Delete' }).click();
+    await page.waitForFunction('document.querySelector("#node-input-service")?.value === "_ADD_"');
+    await editor.press('ok');
+    assert.deepEqual(Object.values(await editor.properties('mt-rename', ['service', 'valid'])), ['', false]);
+    // Another node of the deleted one, though there is only one left.
+    await editor.edit('mt-gw-write');
+    assert.equal(await chosen.inputValue(), '_ADD_');
+    await editor.press('ok');
+    assert.equal(await editor.property('mt-gw-write', 'valid'), false);
+  });
+
+  it('takes the first service that is added for a node that never had one', async () => {
+    await red.deploy([{ id: 'tab', type: 'tab', label: 'tab' }]);
+    await editor.reload();
+    const id = await editor.drag('mt-rename', 450, 60);
+    assert.equal(await editor.property(id, 'service'), '');
+    await editor.page.evaluate(`RED.nodes.import([{ id: 'late', type: 'mt-service', name: 'late' }])`);
+    await editor.edit(id);
+    assert.equal(await editor.page.locator('#node-input-service').inputValue(), 'late');
+    await editor.press('cancel');
+  });
+
   const captionOf = (id: string) =>
     editor.page.evaluate((wanted) => {
       const { RED } = window as unknown as {
@@ -650,6 +684,24 @@ describe('the panels in the editor', function () {
       assert.equal(await choices().count(), 0);
       await editor.press('cancel');
     }
+  });
+
+  it('opens the list of a new node again where somebody comes back to the property', async () => {
+    const { page } = editor;
+    const id = await editor.drag('mt-gw-write', 450, 60);
+    await editor.edit(id);
+    await choices().first().waitFor();
+    await editor.typed('device').click();
+    await choices().first().waitFor({ state: 'detached' });
+    assert.equal(await page.inputValue('#node-input-identifierType'), 'msg');
+    await editor.typed('identifier').click();
+    await choices().first().waitFor();
+    await page.keyboard.type('alarm');
+    await page.locator('.mt-gateway-choice[aria-selected="true"]', { hasText: 'alarm' }).waitFor();
+    await page.keyboard.press('Enter');
+    await editor.press('ok');
+    const { identifier, identifierType } = await editor.properties(id, ['identifier', 'identifierType']);
+    assert.deepEqual([identifier, identifierType], ['alarm', 'str']);
   });
 
   it('says in the field what does not fit the property', async () => {

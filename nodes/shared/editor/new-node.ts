@@ -10,6 +10,17 @@ export function markNew({ id }: EditorNode): void {
   fresh.add(id);
 }
 
+/** Ids of nodes from the palette for which there was no service, or several. */
+const unserved = new Set<string>();
+
+/** Whether it comes from the palette and has never had a service. */
+export function neverHadService({ id, service }: EditorNode): boolean {
+  if (service) {
+    unserved.delete(id);
+  }
+  return unserved.has(id);
+}
+
 /** For `onadd`: the node takes the only service that it can use. An imported one stays as it is. */
 export function takeOnlyService(this: EditorNode): void {
   const isImported = Boolean(RED.nodes.node(this.id));
@@ -19,6 +30,8 @@ export function takeOnlyService(this: EditorNode): void {
   const [only, ...others] = isImported ? [] : servicesFor(this);
   if (!this.service && only !== undefined && others.length === 0) {
     this.service = only;
+  } else if (!isImported) {
+    unserved.add(this.id);
   }
 }
 

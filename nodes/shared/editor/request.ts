@@ -46,10 +46,17 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
 /** What a new node is for: the rest comes with the message. */
 export function askForProperty(node: EditorNode): void {
   const identifier = field('identifier');
+  const ask = () => identifier.nextAll('.mt-gateway-pick').trigger('click');
   whenNew(node, identifier, () => {
     if (identifier.typedInput('type') === 'msg' || identifier.typedInput('value') === '') {
-      identifier.nextAll('.mt-gateway-pick').trigger('click');
+      ask();
     }
+    // Whoever comes back to it means a property, and not the end of the name that the message would bring it by.
+    identifier.next('.red-ui-typedInput-container').on('mousedown', '.red-ui-typedInput-input', () => {
+      if (identifier.typedInput('type') === 'msg' && identifier.typedInput('value') === 'identifier') {
+        ask();
+      }
+    });
   });
 }
 

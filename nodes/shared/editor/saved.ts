@@ -1,7 +1,11 @@
 // What is saved and what a panel shows of it: a value that was not changed is saved as it was, whatever it is.
 import { asText, hasEnv, readFlag } from '../defaults.ts';
+import { neverHadService } from './new-node.ts';
 import { currentValue, endPanel, field, hint, NODE_INPUT, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
+
+/** Of the editor: that none is chosen. */
+const NO_SERVICE = '_ADD_';
 
 /** What an input showed when its panel was opened. */
 const SHOWN_DATA = 'mt-gateway-shown';
@@ -29,6 +33,7 @@ export function showSaved(
     // The choice that is made here counts as the user's.
     remember(field('service'));
     chooseOnlyService(node);
+    chooseNoneForDeleted(field('service'));
   }
 }
 
@@ -70,16 +75,29 @@ function showChoice(select: JQuery, saved: string): void {
   select.val(saved);
 }
 
-/** A node that has no service yet takes the only one there is. */
+/** A node that never had a service takes the only one there is; one that has lost its own may be of another building. */
 function chooseOnlyService(node: EditorNode): void {
   const services = field('service')
     .find('option')
     .map((_, option) => String($(option).val()))
     .get();
-  const [only, ...others] = services.filter((id) => id !== '_ADD_' && id !== '');
-  if (!node.service && only !== undefined && others.length === 0) {
+  const [only, ...others] = services.filter((id) => id !== NO_SERVICE && id !== '');
+  if (neverHadService(node) && only !== undefined && others.length === 0) {
     field('service').val(only).trigger('change');
   }
+}
+
+/** Where the chosen service is deleted from this panel, the editor shows the first of the others, such as another building's. */
+function chooseNoneForDeleted(select: JQuery): void {
+  const isThere = (id: unknown) => select.find('option').filter((_, one) => $(one).val() === id).length > 0;
+  let chosen = select.val();
+  select.on('change', () => {
+    if (chosen && !isThere(chosen)) {
+      chosen = NO_SERVICE;
+      select.val(NO_SERVICE).trigger('change');
+    }
+    chosen = select.val();
+  });
 }
 
 /** Remembers what the panel shows now, when it is complete: what differs from it later was touched. */
