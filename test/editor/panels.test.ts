@@ -95,6 +95,25 @@ describe('the panels in the editor', function () {
     assert.equal(await editor.property('mt-gw-write', 'valid'), false);
   });
 
+  it('takes the service that is added in place of one from a variable', async () => {
+    await red.deploy([
+      serviceNode(service),
+      ...bareNodes().map((node) => ({ ...node, service: '${SERVICE}' })),
+    ]);
+    await editor.takeFlows();
+    await editor.edit('mt-rename');
+    const chosen = editor.page.locator('#node-input-service');
+    assert.equal(await chosen.inputValue(), '${SERVICE}');
+    await editor.page.click('#node-input-btn-service-add');
+    await editor.page.locator('#mt-gateway-service-tabs').waitFor();
+    await editor.press('ok', true);
+    await chosen.waitFor();
+    // The editor tells of it a moment later.
+    await editor.page.waitForTimeout(200);
+    assert.match(await chosen.inputValue(), /^[0-9a-f]+$/);
+    await editor.press('cancel');
+  });
+
   it('takes the first service that is added for a node that never had one', async () => {
     await red.deploy([{ id: 'tab', type: 'tab', label: 'tab' }]);
     await editor.reload();

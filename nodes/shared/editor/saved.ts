@@ -92,7 +92,8 @@ function chooseNoneForDeleted(select: JQuery): void {
   const isThere = (id: unknown) => select.find('option').filter((_, one) => $(one).val() === id).length > 0;
   let chosen = select.val();
   select.on('change', () => {
-    if (chosen && !isThere(chosen)) {
+    // One that is added is selected by the editor itself, and the reference that was shown before is gone.
+    if (chosen && !isThere(chosen) && select.find('option[selected]').length === 0) {
       chosen = NO_SERVICE;
       select.val(NO_SERVICE).trigger('change');
     }
