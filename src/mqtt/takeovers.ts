@@ -7,7 +7,7 @@ const LASTING_MS = 300_000;
 export const MANY_TAKEOVERS = 3;
 
 export class Takeovers {
-  #broker = '';
+  #broker: string | undefined;
   #count = 0;
 
   /**
@@ -16,10 +16,14 @@ export class Takeovers {
    * @returns how many there were in a row at this broker
    */
   noted(broker: string, connectedAt: number | undefined): number {
-    const goesOn = broker === this.#broker && connectedAt !== undefined;
-    const hasLasted = connectedAt !== undefined && performance.now() - connectedAt > LASTING_MS;
+    const isSame = broker === this.#broker;
     this.#broker = broker;
-    this.#count = connectedAt === undefined ? 0 : goesOn && !hasLasted ? this.#count + 1 : 1;
+    if (connectedAt === undefined) {
+      this.#count = 0;
+    } else {
+      const hasLasted = performance.now() - connectedAt > LASTING_MS;
+      this.#count = isSame && !hasLasted ? this.#count + 1 : 1;
+    }
     return this.#count;
   }
 }

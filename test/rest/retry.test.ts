@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { inEnglish, ServiceError } from '../../src/errors.ts';
 import { NetworkError } from '../../src/rest/faults.ts';
 import type { HttpResponse } from '../../src/rest/http.ts';
-import { isLost, refusedWait, repeatOf, retryDelay } from '../../src/rest/retry.ts';
+import { isAfterLoss, isLost, noteLost, refusedWait, repeatOf, retryDelay } from '../../src/rest/retry.ts';
 
 const NOW = Date.parse('2026-11-21T03:00:00Z');
 const least = () => 0;
@@ -129,6 +129,27 @@ describe('retries', () => {
       assert.equal(wait && inEnglish(wait), text);
     });
   }
+
+  it('leave known which errors came after a lost response', () => {
+    const [lost, other] = [network('reset'), network('reset')];
+    noteLost(lost);
+    assert.deepEqual([lost, other].map(isAfterLoss), [true, false]);
+  });
+
+  it('tell of a call that was held back whether it was sent before', () => {
+    const held = { ...answerOf(429, { 'retry-after': '300' }), isOfEarlier: true as const };
+    assert.deepEqual(
+      [undefined, false, true].map((wasLost) => {
+        const wait = refusedWait(held, NOW, wasLost);
+        return wait && inEnglish(wait);
+      }),
+      [
+        ', not sent: an earlier call was asked to wait 300 s',
+        ', not sent: an earlier call was asked to wait 300 s',
+        ', not sent again: an earlier call was asked to wait 300 s',
+      ],
+    );
+  });
 
   it('follow network faults, but not of a POST, and no certificate that was not accepted', () => {
     assert.equal(retryDelay(network('reset'), 'repeatable', 0, NOW, least), 500);
