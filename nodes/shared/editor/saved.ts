@@ -90,6 +90,9 @@ function chooseOnlyService(node: EditorNode): void {
 /** Where the chosen service is deleted from this panel, the editor shows the first of the others, such as another building's. */
 function chooseNoneForDeleted(select: JQuery): void {
   const isThere = (id: unknown) => select.find('option').filter((_, one) => $(one).val() === id).length > 0;
+  if (!isThere(NO_SERVICE)) {
+    return;
+  }
   let chosen = select.val();
   select.on('change', () => {
     // One that is added is selected by the editor itself, and the reference that was shown before is gone.
