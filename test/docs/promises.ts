@@ -405,7 +405,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'double from 10 seconds to 5 minutes while the login is refused, which then heals by itself',
       'faults/refusals': 'refuses the login is asked again when it has changed its mind',
     },
-    'The refusal goes once to each Catch node that hears errors of a node which uses the service, also from inside a subflow.':
+    'The refusal goes once to each Catch node that hears errors of a node which uses the service, also from inside a subflow, and that runs when the login is refused for the first time; later the status of the nodes shows it.':
       {
         'e2e/refusals': 'reaches each Catch node once, however many nodes use the service: those …',
         'nodes/lifecycle':
@@ -1404,9 +1404,17 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'tells its own death soon after the start, where many devices report seldom',
         ],
       },
-    'A watch with *Gateways* or *Labels* hears its devices through other gateways, too, as long as other nodes receive those: a device that was carried there is not silent.':
+    'A watch with *Gateways* or *Labels* hears its devices through other gateways, too, as long as other nodes receive those: a device that was carried there is not silent, and what it reports there of its battery, its signal, errors or update mode counts.':
       {
-        'network/watch-scope': 'hears it through that one, too',
+        'network/watch-scope': [
+          'hears it through that one, too',
+          'tells of one that it has heard itself what it reports at another gateway of its battery',
+        ],
+      },
+    'One that is listed in *Devices* is one of its devices from the start, also where *Gateways* or *Labels* are set.':
+      {
+        'network/watch-scope':
+          'tells of a listed one that was heard there alone what it reports at another gateway of its battery',
       },
     'Such a device stays watched, over deploys and restarts as well, as long as the gateway of the watch that heard it last is one of *Gateways* or carries a label, even where that was taken away.':
       {

@@ -75,6 +75,21 @@ describe('a watch of one gateway', () => {
     }
   }
 
+  for (const [which, settings, isHeardBefore] of [
+    ['of one that it has heard itself', {}, true],
+    ['of a listed one that was heard there alone', { devices: [D] }, false],
+  ] as const) {
+    it(`tells ${which} what it reports at another gateway of its battery`, () => {
+      open({ conditions: ['battery-low'], gateways: [G], ...settings });
+      world.hear('heartbeat', {}, isHeardBefore ? {} : { device: deviceAt(2) });
+      for (const device of [D, deviceAt(3)]) {
+        world.hear('property/8100', { value: 15 }, { gateway: G2, device });
+      }
+      world.wait(6 * S);
+      assert.deepEqual(told, [`+battery-low ${D}`]);
+    });
+  }
+
   it('counts on the gateways of before as long as labels are not known', () => {
     const before = new World();
     world = before;
