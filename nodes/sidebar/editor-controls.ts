@@ -157,6 +157,12 @@ export class Controls {
     };
   }
 
+  /** Its rows change their places by what is heard. */
+  get isMoving(): boolean {
+    const { sort, needs, near } = this.filters;
+    return near === 1 || needs === 1 || !sort.endsWith('name');
+  }
+
   /** Somebody is in the search. */
   get isSearching(): boolean {
     return this.#search.is(':focus');

@@ -78,6 +78,11 @@ export class DetailsView {
     return this.#chosen !== undefined;
   }
 
+  /** Nothing is known yet of what was chosen. */
+  get isEmpty(): boolean {
+    return this.isOpen && this.#shown === undefined;
+  }
+
   close(): void {
     this.#chosen = undefined;
     this.#shown = undefined;

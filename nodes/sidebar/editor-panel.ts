@@ -26,7 +26,7 @@ const MAX_LIT = 10;
 const LISTEN_INTERVAL_MS = 8_000;
 /** Where the runtime does not tell of changes, or time alone changes what is shown. */
 const POLL_INTERVAL_MS = 2_000;
-/** Rows that jump to the top wait for a pointer that moves over them. */
+/** Rows that change their places wait for a pointer that moves over them. */
 const POINTED_AT_INTERVAL_MS = 300;
 /** Where it does: of what falls silent it does not tell, and it forgets editors that do not ask for a minute. */
 const IDLE_INTERVAL_MS = 20_000;
@@ -195,13 +195,14 @@ export class Panel {
       this.#empty(say('noService'));
       return POLL_INTERVAL_MS;
     }
-    if (this.#controls.isNear && this.#tree.isPointedAt) {
+    const isHeld = this.#controls.isMoving && this.#tree.isPointedAt && !this.#tree.hasGaps;
+    if (isHeld && !this.#details.isEmpty) {
       return POINTED_AT_INTERVAL_MS;
     }
     const [model, service] = [this.#model, this.#service];
     try {
       await Promise.all([this.#listen(service), this.#changes.begin(service)]);
-      const ranges = model.rangesOf(...this.#tree.sight);
+      const ranges = isHeld ? [] : model.rangesOf(...this.#tree.sight);
       const details = this.#details.refresh(this.#changes.query);
       const pages = await Promise.all(ranges.map((range) => this.#fetch(service, range)));
       await details;
@@ -210,6 +211,9 @@ export class Panel {
         return POLL_INTERVAL_MS;
       }
       this.#failures = 0;
+      if (isHeld) {
+        return POINTED_AT_INTERVAL_MS;
+      }
       this.#show(pages[0]);
       return model.isWaiting(...this.#tree.sight) ? 0 : this.#pauseMs();
     } catch (problem) {

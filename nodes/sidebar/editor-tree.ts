@@ -168,17 +168,29 @@ export class TreeView {
   }
 
   #scrolled(): void {
-    const [first, last] = this.#renderRows();
+    if (this.#hasGaps(this.#renderRows())) {
+      this.#events.missing();
+    }
+  }
+
+  /** Not all rows are known that are in sight. */
+  get hasGaps(): boolean {
+    const model = this.#model;
+    const { sight } = this;
+    return model?.size === undefined || model.isWaiting(...sight) || this.#hasGaps(sight);
+  }
+
+  #hasGaps([first, last]: [number, number]): boolean {
     const model = this.#model;
     if (model?.size === undefined) {
-      return;
+      return false;
     }
     for (let position = first; position <= Math.min(last, model.size - 1); position++) {
       if (!model.at(position)?.row) {
-        this.#events.missing();
-        return;
+        return true;
       }
     }
+    return false;
   }
 
   #selectedPosition(): number {

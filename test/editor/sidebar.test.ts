@@ -5,7 +5,7 @@ import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { requireBrowser } from '../requirements.ts';
 import { closeBrowser, type Editor, openEditor, withoutPageErrors } from './browser.ts';
 import { serviceNode } from './flow.ts';
-import { openSidebar, type Sidebar, toggle } from './sidebar.ts';
+import { openSidebar, pointAt, type Sidebar, toggle, untilShown } from './sidebar.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked = true">';
 const REPORTS = { id: 'reports', type: 'mt-report-in', service: 'service', x: 200, y: 100, wires: [[]] };
@@ -153,8 +153,53 @@ for (const [index, version] of VERSIONS.entries()) {
       await row.filter({ hasText: '7 %' }).waitFor();
       assert.match((await row.getAttribute('aria-label')) ?? '', /battery low/);
       assert.equal(await row.locator('.mt-gateway-item-needs').innerText(), 'battery low');
+      const rest = await pointAt(editor.page, row);
+      const battery = service.gateways[1]!.devices[0]!.mac;
+      await service.publish(gateways[1]!, battery, 'property-decoded/battery-level', {
+        time,
+        seq: 9,
+        value: 8,
+      });
+      await untilShown(editor.page);
+      assert.equal(await side.tree.locator(`[data-key="/${battery}"]`).count(), 0);
+      await rest();
+      await side.tree.locator(`[data-key="/${battery}"]`).waitFor();
+      await service.publish(gateways[1]!, battery, 'property-decoded/battery-level', {
+        time,
+        seq: 10,
+        value: 90,
+      });
+      await side.tree.locator(`[data-key="/${battery}"]`).waitFor({ state: 'detached' });
       await needs.uncheck();
       await rowOf(gateways[1]!).waitFor();
+    });
+
+    it('keeps the order by what was heard as long as the pointer moves over it', async () => {
+      const { page } = editor;
+      const sort = page.locator('.mt-gateway-side-sort');
+      const top = side.tree.locator('[role=treeitem]').first();
+      await sort.selectOption('lastSeen');
+      for (const gateway of [...service.gateways].reverse()) {
+        const time = new Date().toISOString();
+        const rest = await pointAt(page, top);
+        const key = await top.getAttribute('data-key');
+        await service.publish(gateway.mac, gateway.devices[0]!.mac, 'heartbeat', {
+          time,
+          seq: 90,
+          status: 0,
+        });
+        await untilShown(page);
+        assert.equal(await top.getAttribute('data-key'), key);
+        await rest();
+        await top.and(side.tree.locator(`[data-key="/${gateway.mac}"]`)).waitFor();
+      }
+      const rest = await pointAt(page, top);
+      const asked = page.waitForRequest(/\/network\/[0-9a-f]{12}\?/);
+      await top.click();
+      await asked;
+      await rest();
+      await page.keyboard.press('Escape');
+      await sort.selectOption('name');
     });
 
     it('lists no device twice where gateways were open, and opens them again when nothing is looked for', async () => {
@@ -215,21 +260,12 @@ for (const [index, version] of VERSIONS.entries()) {
       assert.match((await top.getAttribute('aria-label')) ?? '', /event motion \d+ s ago/);
       await readOut.filter({ hasText: `${quiet}: event motion` }).waitFor({ state: 'attached' });
       // What somebody points at stays where it is until the pointer rests.
-      await top.hover();
-      const { x, y, width } = (await top.boundingBox())!;
-      const pointing = new AbortController();
-      const moving = (async () => {
-        for (let step = 0; !pointing.signal.aborted; step++) {
-          await page.mouse.move(x + 20 + (step % (width - 40)), y + 20);
-        }
-      })();
+      const rest = await pointAt(page, top);
       const key = await top.getAttribute('data-key');
       await hear(loud, 'rssi', { rssi: -41, parent: gateways[0] });
-      // Much longer than a change takes to be shown.
-      await page.evaluate('new Promise((done) => setTimeout(done, 2_500))');
+      await untilShown(page);
       assert.equal(await top.getAttribute('data-key'), key);
-      pointing.abort();
-      await moving;
+      await rest();
       await top.filter({ hasText: 'much nearer: -41 dBm, usually -82 dBm' }).waitFor();
       const moves = () => top.evaluate((row) => getComputedStyle(row).animationName);
       assert.notEqual(await moves(), 'none');

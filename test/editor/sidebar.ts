@@ -35,3 +35,23 @@ export function sidebarOf(page: Page): Sidebar {
 
 /** A click on the arrow that opens or closes a row. */
 export const toggle = (row: Locator): Promise<void> => row.locator('.mt-gateway-item-arrow').click();
+
+/** Moves the pointer over a row, to and fro. @returns stops that */
+export async function pointAt(page: Page, row: Locator): Promise<() => Promise<void>> {
+  await row.hover();
+  const { x, y, width } = (await row.boundingBox())!;
+  const pointing = new AbortController();
+  const moving = (async () => {
+    for (let step = 0; !pointing.signal.aborted; step++) {
+      await page.mouse.move(x + 20 + (step % (width - 40)), y + 20);
+    }
+  })();
+  return async () => {
+    pointing.abort();
+    await moving;
+  };
+}
+
+/** Much longer than a change takes to be shown. */
+export const untilShown = (page: Page): Promise<unknown> =>
+  page.evaluate('new Promise((done) => setTimeout(done, 2_500))');
