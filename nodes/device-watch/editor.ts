@@ -1,6 +1,7 @@
 // The mt-device-watch panel: whom it watches, for what, and what is active now.
 import { hasEnv, readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
+import { rememberLists, tagLists } from '../shared/editor/lists.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { finishPanel } from '../shared/editor/panel.ts';
@@ -12,7 +13,6 @@ import {
   searchGateways,
   searchHeardDevices,
 } from '../shared/editor/sources.ts';
-import { tagList } from '../shared/editor/tags.ts';
 import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
 import { type DeviceWatchConfig, isCondition, RANGES } from './config.ts';
 import { showActiveConditions } from './editor-active.ts';
@@ -24,8 +24,8 @@ const LISTS = {
   devices: { search: searchHeardDevices, nameOf: nameOfDevice, check: mac },
 };
 
-/** What the open panel holds beside its inputs, with what each list showed at first, as JSON. */
-let openPanel: { lists: [name: string, read: () => string[], shown: string][]; stop(): void } | undefined;
+/** What the open panel holds beside its inputs: the lists as the node is to have them. */
+let openPanel: { values(): Record<string, unknown>; stop(): void } | undefined;
 
 RED.nodes.registerType('mt-device-watch', {
   category: 'mt gateway',
@@ -54,31 +54,14 @@ RED.nodes.registerType('mt-device-watch', {
   onadd: takeOnlyService,
   oneditprepare(this: EditorNode) {
     showSaved(this);
-    const lists = Object.entries(LISTS).map(([name, list]): [string, () => string[]] => [
-      name,
-      tagList($(`#mt-gateway-${name}`), {
-        ...list,
-        saved: readList(this[name] ?? []),
-        label: `mt-gateway-label-${name}`,
-        onChange() {},
-      }),
-    ]);
+    const tags = tagLists(this, LISTS);
     const conditions = conditionBoxes($('#mt-gateway-conditions'), this);
     finishPanel(this);
     rememberShown(this);
-    const all: [string, () => string[]][] = [...lists, ['conditions', conditions]];
-    openPanel = {
-      lists: all.map(([name, read]) => [name, read, JSON.stringify(read())]),
-      stop: showActiveConditions(this),
-    };
+    openPanel = { values: rememberLists(this, { ...tags, conditions }), stop: showActiveConditions(this) };
   },
   oneditsave(this: EditorNode) {
-    for (const [name, read, shown] of openPanel?.lists ?? []) {
-      const list = read();
-      if (JSON.stringify(list) !== shown) {
-        this[name] = list;
-      }
-    }
+    Object.assign(this, openPanel?.values());
     saveTouched(this);
     closePanel();
   },

@@ -1,6 +1,7 @@
 // The mt-last-value panel: whose last value is sent, and what is known of it now.
 import { asText, hasEnv, readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
+import { rememberLists, tagLists } from '../shared/editor/lists.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { field, finishPanel, shows } from '../shared/editor/panel.ts';
@@ -8,14 +9,15 @@ import type { Defaults, EditorNode } from '../shared/editor/red.ts';
 import { askForProperty, leaveGatewayOpen, showIdentifier, showRoute } from '../shared/editor/request.ts';
 import { rememberShown, saveTouched, showSaved } from '../shared/editor/saved.ts';
 import { searchGatewayLabels } from '../shared/editor/sources.ts';
-import { tagList } from '../shared/editor/tags.ts';
 import { typedFields } from '../shared/editor/typed-field.ts';
 import { mac, typed, wholeNumber } from '../shared/editor/validate.ts';
 import { type LastValueConfig, RANGES } from './config.ts';
 import { type KnownView, showKnownValues } from './editor-known.ts';
 
-/** What the open panel holds beside its inputs. */
-let openPanel: { labels(): string[]; shownLabels: string; known: KnownView } | undefined;
+const LISTS = { labels: { search: searchGatewayLabels, takesCommas: true } };
+
+/** What the open panel holds beside its inputs: the labels as the node is to have them. */
+let openPanel: { values(): Record<string, unknown>; known: KnownView } | undefined;
 
 RED.nodes.registerType('mt-last-value', {
   category: 'mt gateway',
@@ -54,26 +56,15 @@ RED.nodes.registerType('mt-last-value', {
     leaveGatewayOpen(this);
     showRoute(this._('anyGateway'));
     askForProperty(this);
-    const saved = readList(this.labels ?? []);
-    const labels = tagList($('#mt-gateway-labels'), {
-      search: searchGatewayLabels,
-      takesCommas: true,
-      saved,
-      label: 'mt-gateway-label-labels',
-      onChange: () => openPanel?.known.askAnew(),
-    });
+    const lists = tagLists(this, LISTS, () => openPanel?.known.askAnew());
     showIdentifier();
     finishPanel(this);
     field('select').on('change', () => field('identifier').trigger('change'));
     rememberShown(this);
-    const known = showKnownValues(this, labels);
-    openPanel = { labels, shownLabels: JSON.stringify(labels()), known };
+    openPanel = { values: rememberLists(this, lists), known: showKnownValues(this, lists.labels) };
   },
   oneditsave(this: EditorNode) {
-    const labels = openPanel?.labels();
-    if (labels && JSON.stringify(labels) !== openPanel?.shownLabels) {
-      this.labels = labels;
-    }
+    Object.assign(this, openPanel?.values());
     saveTouched(this);
     closePanel();
   },

@@ -1,6 +1,7 @@
 // The mt-report-in panel: which reports the node lets through, and a look at those that would pass.
 import { readList } from '../shared/defaults.ts';
 import { caption, captionStyle, listBriefly, ownText } from '../shared/editor/captions.ts';
+import { type Lists, rememberLists, tagLists } from '../shared/editor/lists.ts';
 import { nameOrAddress } from '../shared/editor/names.ts';
 import { takeOnlyService } from '../shared/editor/new-node.ts';
 import { field, finishPanel, foldable, row, runOnChange } from '../shared/editor/panel.ts';
@@ -15,7 +16,6 @@ import {
   searchHeardDevices,
   searchIdentifiers,
 } from '../shared/editor/sources.ts';
-import { tagList } from '../shared/editor/tags.ts';
 import { each, mac, wholeNumber } from '../shared/editor/validate.ts';
 import { RANGES, type ReportInConfig } from './config.ts';
 import { isDeployed, press } from './editor-button.ts';
@@ -32,15 +32,14 @@ const LISTS = {
     remark: remarkIdentifier,
   },
 };
-type List = keyof typeof LISTS;
 
 /** What the open panel holds beside its inputs. */
 let openPanelState: PanelState | undefined;
 
 interface PanelState {
-  lists: Record<List | 'kinds', () => string[]>;
-  /** What the lists showed at first, as JSON. */
-  shown: Record<string, string>;
+  lists: Lists<keyof typeof LISTS | 'kinds'>;
+  /** The lists as the node is to have them. */
+  values(): Record<string, unknown>;
   stop(): void;
 }
 
@@ -91,7 +90,7 @@ RED.nodes.registerType('mt-report-in', {
     startPanelPreview(this);
   },
   oneditsave(this: EditorNode) {
-    Object.assign(this, openLists(this));
+    Object.assign(this, openPanelState?.values());
     saveTouched(this);
     closePanel();
   },
@@ -121,35 +120,20 @@ function describe(node: EditorNode): string {
 }
 
 function openPanel(node: EditorNode): void {
-  const lists = Object.entries(LISTS).map(([name, row]) => {
-    const saved = readList(node[name] ?? []);
-    const label = `mt-gateway-label-${name}`;
-    return [name, tagList($(`#mt-gateway-${name}`), { ...row, saved, label, onChange: showWhatMatters })];
-  });
-  const kinds = kindBoxes($('#mt-gateway-kinds'), node, () => showWhatMatters());
-  const all = { kinds, ...Object.fromEntries(lists) } as PanelState['lists'];
-  const shown = Object.entries(all).map(([name, read]) => [name, JSON.stringify(read())]);
-  openPanelState = { lists: all, shown: Object.fromEntries(shown), stop: () => undefined };
+  const tags = tagLists(node, LISTS, showWhatMatters);
+  const lists = { ...tags, kinds: kindBoxes($('#mt-gateway-kinds'), node, () => showWhatMatters()) };
+  openPanelState = { lists, values: rememberLists(node, lists), stop: () => undefined };
 }
 
 function startPanelPreview(node: EditorNode): void {
   if (openPanelState) {
-    openPanelState.stop = startPreview(node, () => openLists(node));
+    openPanelState.stop = startPreview(node, () => openPanelState?.values() ?? {});
   }
 }
 
 function closePanel(): void {
   openPanelState?.stop();
   openPanelState = undefined;
-}
-
-/** The lists of the open panel, which are no inputs that the editor saves by itself; as they were while not touched. */
-function openLists(node: EditorNode): Record<string, unknown> {
-  const entries = Object.entries(openPanelState?.lists ?? {}).map(([name, read]) => {
-    const list = read();
-    return [name, JSON.stringify(list) === openPanelState?.shown[name] ? node[name] : list];
-  });
-  return Object.fromEntries(entries);
 }
 
 /** Settings that mean nothing for the chosen kinds, or without others, are not shown. */
