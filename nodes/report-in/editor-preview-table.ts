@@ -1,4 +1,4 @@
-// The reports of the preview as a table; its columns keep their widths while reports come.
+// The reports of the preview as a table, of which a click sends one as a test; its columns keep their widths while reports come.
 import { element, shorten } from '../shared/editor/panel.ts';
 import type { EditorNode } from '../shared/editor/red.ts';
 import { nameOfKind } from './editor-kinds.ts';
