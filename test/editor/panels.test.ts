@@ -95,6 +95,50 @@ describe('the panels in the editor', function () {
     assert.equal(await editor.property('mt-gw-write', 'valid'), false);
   });
 
+  it('chooses no other service for a node that has had one since its first panel', async () => {
+    const { page } = editor;
+    const others = bareNodes().map((node) => ({ ...node, service: 'other' }));
+    await red.deploy([serviceNode(service), { ...serviceNode(service), id: 'other' }, ...others]);
+    await editor.takeFlows();
+    const id = await editor.drag('mt-rename', 450, 60);
+    await editor.edit(id);
+    await page.locator('#node-input-service').selectOption('other');
+    await editor.press('ok');
+    await editor.edit('mt-rename');
+    await page.click('#node-input-btn-service-edit');
+    await page.locator('.red-ui-tray').last().getByRole('button', { name: 'Delete' }).click();
+    await page.waitForFunction('document.querySelector("#node-input-service")?.value === "_ADD_"');
+    await editor.press('ok');
+    assert.equal(await editor.property(id, 'service'), '');
+    await editor.edit(id);
+    assert.equal(await page.locator('#node-input-service').inputValue(), '_ADD_');
+    await editor.press('ok');
+    assert.equal(await editor.property(id, 'valid'), false);
+  });
+
+  for (const [name, type] of [
+    ['tls', 'tls-config'],
+    ['proxy', 'http proxy'],
+  ] as const) {
+    it(`chooses no other ${name} of a service where that is deleted from its panel`, async () => {
+      const { page } = editor;
+      await red.deploy([
+        { id: 'first', type, name: 'of another', url: 'http://127.0.0.1:1' },
+        { id: 'second', type, name: 'its own', url: 'http://127.0.0.1:2' },
+        { ...serviceNode(service), [name]: 'second' },
+        ...bareNodes(),
+      ]);
+      await editor.takeFlows();
+      await editor.editConfig('mt-service', 'service');
+      // It lies on a tab that is not shown.
+      await page.locator(`#node-config-input-btn-${name}-edit`).dispatchEvent('click');
+      await page.locator('.red-ui-tray').last().getByRole('button', { name: 'Delete' }).click();
+      await page.waitForFunction(`document.querySelector("#node-config-input-${name}")?.value === "_ADD_"`);
+      await editor.press('ok', true);
+      assert.equal(await editor.property('service', name), '');
+    });
+  }
+
   it('takes the service that is added in place of one from a variable', async () => {
     await red.deploy([
       serviceNode(service),
@@ -721,6 +765,21 @@ describe('the panels in the editor', function () {
     await editor.press('ok');
     const { identifier, identifierType } = await editor.properties(id, ['identifier', 'identifierType']);
     assert.deepEqual([identifier, identifierType], ['alarm', 'str']);
+  });
+
+  it('leaves the property of a new node to the message where that was chosen', async () => {
+    const { page } = editor;
+    const id = await editor.drag('mt-gw-write', 450, 60);
+    await editor.edit(id);
+    await choices().first().waitFor();
+    const types = '#node-input-identifier ~ .red-ui-typedInput-container .red-ui-typedInput-type-select';
+    await page.locator(types).first().click();
+    await page.locator('.red-ui-typedInput-options a:visible', { hasText: /^msg\.$/ }).click();
+    await editor.typed('identifier').click({ clickCount: 3 });
+    await page.keyboard.type('sensorId');
+    await editor.press('ok');
+    const { identifier, identifierType } = await editor.properties(id, ['identifier', 'identifierType']);
+    assert.deepEqual([identifier, identifierType], ['sensorId', 'msg']);
   });
 
   it('says in the field what does not fit the property', async () => {

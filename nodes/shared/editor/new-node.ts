@@ -14,11 +14,11 @@ export function markNew({ id }: EditorNode): void {
 const unserved = new Set<string>();
 
 /** Whether it comes from the palette and has never had a service. */
-export function neverHadService({ id, service }: EditorNode): boolean {
-  if (service) {
-    unserved.delete(id);
-  }
-  return unserved.has(id);
+export const neverHadService = ({ id }: EditorNode): boolean => unserved.has(id);
+
+/** It has a service now. */
+export function noteService({ id }: EditorNode): void {
+  unserved.delete(id);
 }
 
 /** For `onadd`: the node takes the only service that it can use. An imported one stays as it is. */

@@ -47,15 +47,23 @@ export function requestFields(node: EditorNode, access: readonly Access[]): void
 export function askForProperty(node: EditorNode): void {
   const identifier = field('identifier');
   const ask = () => identifier.nextAll('.mt-gateway-pick').trigger('click');
+  let isChosen = false;
   whenNew(node, identifier, () => {
     if (identifier.typedInput('type') === 'msg' || identifier.typedInput('value') === '') {
       ask();
     }
     // Whoever comes back to it means a property, and not the end of the name that the message would bring it by.
-    identifier.next('.red-ui-typedInput-container').on('mousedown', '.red-ui-typedInput-input', () => {
-      if (identifier.typedInput('type') === 'msg' && identifier.typedInput('value') === 'identifier') {
+    const typed = identifier.next('.red-ui-typedInput-container');
+    typed.on('mousedown', '.red-ui-typedInput-input', ({ button }) => {
+      const comesWithMessage =
+        identifier.typedInput('type') === 'msg' && identifier.typedInput('value') === 'identifier';
+      if (button === 0 && comesWithMessage && !isChosen) {
         ask();
       }
+    });
+    // Whoever chooses the type means it.
+    typed.on('mousedown keydown', '.red-ui-typedInput-type-select', () => {
+      isChosen = true;
     });
   });
 }

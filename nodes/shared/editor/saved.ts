@@ -1,11 +1,12 @@
 // What is saved and what a panel shows of it: a value that was not changed is saved as it was, whatever it is.
 import { asText, hasEnv, readFlag } from '../defaults.ts';
-import { neverHadService } from './new-node.ts';
+import { neverHadService, noteService } from './new-node.ts';
 import { currentValue, endPanel, field, hint, NODE_INPUT, text } from './panel.ts';
 import type { EditorNode } from './red.ts';
 
 /** Of the editor: that none is chosen. */
-const NO_SERVICE = '_ADD_';
+const NONE = '_ADD_';
+const isSome = (id: unknown): boolean => id !== NONE && id !== '' && id !== undefined && id !== null;
 
 /** What an input showed when its panel was opened. */
 const SHOWN_DATA = 'mt-gateway-shown';
@@ -25,6 +26,7 @@ export function showSaved(
     // A reference to a config node: the editor itself shows it.
     if (type !== undefined) {
       showReference(input, node[name]);
+      chooseNoneForDeleted(input);
     } else if (!isTyped(node, name)) {
       showValue(input, name, shown[name] ?? value, prefix);
     }
@@ -33,7 +35,6 @@ export function showSaved(
     // The choice that is made here counts as the user's.
     remember(field('service'));
     chooseOnlyService(node);
-    chooseNoneForDeleted(field('service'));
   }
 }
 
@@ -81,24 +82,27 @@ function chooseOnlyService(node: EditorNode): void {
     .find('option')
     .map((_, option) => String($(option).val()))
     .get();
-  const [only, ...others] = services.filter((id) => id !== NO_SERVICE && id !== '');
+  const [only, ...others] = services.filter(isSome);
+  if (node.service) {
+    noteService(node);
+  }
   if (neverHadService(node) && only !== undefined && others.length === 0) {
     field('service').val(only).trigger('change');
   }
 }
 
-/** Where the chosen service is deleted from this panel, the editor shows the first of the others, such as another building's. */
+/** Where the chosen config node is deleted from this panel, the editor shows the first of the others, such as another building's. */
 function chooseNoneForDeleted(select: JQuery): void {
   const isThere = (id: unknown) => select.find('option').filter((_, one) => $(one).val() === id).length > 0;
-  if (!isThere(NO_SERVICE)) {
+  if (!isThere(NONE)) {
     return;
   }
   let chosen = select.val();
   select.on('change', () => {
     // One that is added is selected by the editor itself, and the reference that was shown before is gone.
     if (chosen && !isThere(chosen) && select.find('option[selected]').length === 0) {
-      chosen = NO_SERVICE;
-      select.val(NO_SERVICE).trigger('change');
+      chosen = NONE;
+      select.val(NONE).trigger('change');
     }
     chosen = select.val();
   });
@@ -133,6 +137,9 @@ export function isTouched(node: EditorNode, name: string, prefix = NODE_INPUT): 
 
 /** Call it in oneditsave: the editor then reads no input that was not touched, because it does not find it. */
 export function saveTouched(node: EditorNode, prefix = NODE_INPUT): void {
+  if ('service' in node._def.defaults && isSome(field('service').val())) {
+    noteService(node);
+  }
   const names = inputsOf(node);
   const untouched = names.filter((name) => !isTouched(node, name, prefix));
   for (const name of names) {
