@@ -67,6 +67,7 @@ export class ReconnectWaits {
     this.#refusedBackoffs[this.#broker]?.reset();
     this.#restsUntil[this.#broker] = 0;
     this.#roundAt = 0;
+    this.#first = 0;
     this.#isSearching = false;
   }
 
@@ -82,13 +83,10 @@ export class ReconnectWaits {
     const restMs = (): number => this.#refusedBackoffs[this.#broker]?.next() ?? 0;
     this.#restsUntil[this.#broker] = isRefused ? now + restMs() : 0;
     const next = this.#nextOf(now);
-    // It may have been tried before its round, and have refused.
-    if (this.#rests(this.#first, now)) {
-      this.#first = next ?? 0;
-    }
     let wait = this.#roundAt - now;
     if (next === undefined) {
       wait = Number.POSITIVE_INFINITY;
+      this.#first = 0;
       this.#isSearching = false;
     } else if (wait <= 0) {
       // It became due while one was tried that had rested.
@@ -98,13 +96,16 @@ export class ReconnectWaits {
         this.#broker = this.#first;
         return NEXT_BROKER_MS;
       }
-      if (next > this.#broker) {
+      if (this.#placeOf(next) > this.#placeOf(this.#broker)) {
         this.#broker = next;
         return NEXT_BROKER_MS;
       }
       wait = (this.#isSearching ? this.#searchBackoff : this.#backoff).next();
       this.#first = next;
       this.#isSearching = false;
+    } else if (this.#rests(this.#first, now)) {
+      // It was tried before its round, and has refused.
+      this.#first = next;
     }
     const rests = this.#restsUntil.map((until) => (until > 0 ? until - now : Number.POSITIVE_INFINITY));
     const rest = Math.min(...rests);
@@ -118,6 +119,11 @@ export class ReconnectWaits {
   #nextOf(now: number): number | undefined {
     const behind = this.#restsUntil.map((_, n) => (this.#broker + 1 + n) % this.#brokers);
     return behind.find((broker) => !this.#rests(broker, now));
+  }
+
+  /** In the round, which is a circle that begins with its first broker. */
+  #placeOf(broker: number): number {
+    return (broker - this.#first + this.#brokers) % this.#brokers;
   }
 
   #rests(broker: number, now: number): boolean {

@@ -149,6 +149,10 @@ describe('the waits between attempts to connect', () => {
     assert.equal(three.broker, 1);
     now += 15_000;
     assert.deepEqual(follow(three, 'retry', 'retry'), ['50: 0', '50: 1']);
+
+    const prompt = new ReconnectWaits(3);
+    follow(prompt, 'retry', 'refused', ...times(7, 'retry' as const));
+    assert.deepEqual([prompt.broker, ...follow(prompt, 'retry')], [1, '5200: 0']);
   });
 
   it('go on with the round where its first broker was tried before it as one that had rested', () => {
@@ -158,6 +162,24 @@ describe('the waits between attempts to connect', () => {
     assert.deepEqual(follow(waits, 'retry'), ['50: 0'], 'its rest was over while the other one was tried');
     now += 5_000;
     assert.deepEqual(follow(waits, 'retry', 'retry'), ['50: 1', '2000: 0']);
+  });
+
+  it('go on with what stands before the first broker of a round, where that does not rest any more', () => {
+    const waits = new ReconnectWaits(3);
+    assert.deepEqual(follow(waits, 'refused', 'refused', ...times(4, 'retry' as const)), [
+      '50: 1',
+      '50: 2',
+      '1000: 2',
+      '2000: 2',
+      '4000: 2',
+      '2900: 0',
+    ]);
+    assert.deepEqual(follow(waits, 'refused', 'retry', 'retry', 'retry'), [
+      '50: 1',
+      '5050: 2',
+      '50: 1',
+      '14850: 0',
+    ]);
   });
 
   it('are not those of a search any more after a refusal', () => {
