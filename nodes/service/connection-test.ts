@@ -200,13 +200,17 @@ async function testBroker(RED: NodeAPI, settings: MqttSettings, tested: Tested):
   const { running, hidden } = tested;
   const isSameUser = running && isSameText('mqttUsername', running.credentials, tested.credentials);
   const isSameLogin = isSameUser && isSameText('mqttPassword', running.credentials, tested.credentials);
+  const start = performance.now();
   const deployed = isSameLogin ? await running.session?.probe() : undefined;
   // A guess would tell what a variable in it holds; a refused filter is named, and a variable of a node may be in it.
   const isSamePrefix = tested.mayReadVariables && running?.config.topicPrefix === tested.config.topicPrefix;
   const filters = isSamePrefix ? running?.session?.reportFilters : [];
   const { ok, text, notes, ms, proxies, missed } =
     deployed ??
-    (await probeBroker(settings, filters, { mayEndSession: !(isSameUser && running.config.persistent) }));
+    (await probeBroker(settings, filters, {
+      mayEndSession: !(isSameUser && running.config.persistent),
+      spentMs: performance.now() - start,
+    }));
   const untried = deployed && running ? findUntried(RED, tested, running) : [];
   const untriedNote =
     untried.length > 0 ? [translate(RED, 'check.untried', { names: untried.join(', ') })] : [];

@@ -25,6 +25,7 @@ export class Pings {
   /** In milliseconds of `performance.now()`. */
   #pingedAt = 0;
   #measuring: Promise<number | undefined> | undefined;
+  #endMeasuring: () => void = () => undefined;
   #blockedTimer: NodeJS.Timeout | undefined;
 
   /** @param isBlocked whether a message was not taken yet, so that nothing behind it is read */
@@ -44,6 +45,7 @@ export class Pings {
 
   disconnected(): void {
     this.#connection = undefined;
+    this.#endMeasuring();
     this.signs.disconnected();
     this.unblocked();
   }
@@ -108,6 +110,7 @@ export class Pings {
       };
       const timer = setTimeout(() => end(undefined), maxMs);
       client.on('packetreceive', look);
+      this.#endMeasuring = () => end(undefined);
       this.ping();
     });
   }

@@ -88,20 +88,22 @@ export async function probeConnected(
  * there.
  * @param filters of reports, without the group; empty: every report
  * @param mayEndSession false: the deployed service of this user is persistent, whatever these settings are; a broker that
- *   takes the user for the client would delete what waits for it
+ *   takes the user for the client would delete what waits for it; `spentMs`: that much of the
+ *   time for connecting is over already
  */
 export async function probeBroker(
   settings: MqttSettings,
   filters: readonly string[] = [],
-  { mayEndSession = true } = {},
+  { mayEndSession = true, spentMs = 0 } = {},
 ): Promise<BrokerProbe> {
   const { brokers } = settings;
   const isPersistent = settings.persistent || !mayEndSession;
   const probes: BrokerProbe[] = [];
   let chosen: BrokerProbe | undefined;
-  let left = CONNECT_MS;
+  let left = Math.max(MIN_CONNECT_MS, CONNECT_MS - spentMs);
   // One after the other: a broker that takes the user for the client ends one connection with the next.
   for (const [i, url] of brokers.entries()) {
+    const start = performance.now();
     const ms = Math.max(MIN_CONNECT_MS, left / (brokers.length - i));
     const probe = await tryAddress(settings, url, {
       ms,
@@ -109,8 +111,9 @@ export async function probeBroker(
       listensTo: chosen ? undefined : filters,
     });
     probes.push(probe);
+    const listenedMs = chosen === undefined && isThere(probe) ? LISTEN_MS : 0;
     chosen ??= isThere(probe) ? probe : undefined;
-    left -= probe.ms;
+    left -= performance.now() - start - listenedMs;
     // Each further question could interrupt the flows.
     if (probe.text.key === 'check.keptSession' || left < MIN_CONNECT_MS) {
       break;

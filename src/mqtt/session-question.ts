@@ -40,15 +40,21 @@ export async function askForSession(
   const found = await visit({ ...settings, clientId }, deadline, signal);
   if (found === 'kept') {
     left.clear();
-  } else if (found !== 'none' || by.clientId === undefined) {
+  } else if (found === 'none' ? by.clientId === undefined : !isRefusal(found)) {
     sessionStays(service, url, clientId);
   }
   // Only where the broker is known to take the ids as they are: it would end the session of flows else.
   if (found === 'none') {
-    await endAll(left, { ...settings, persistent: false }, deadline, signal);
+    // What is not ended in half of the time waits for the next question: the caller needs the rest.
+    const half = (performance.now() + deadline) / 2;
+    await endAll(left, { ...settings, persistent: false }, half, signal);
   }
   return found;
 }
+
+/** Where the login is refused no session begins. */
+const isRefusal = (failure: Failure | Session): boolean =>
+  typeof failure === 'object' && 'consequence' in failure && failure.consequence === 'refused';
 
 /** The broker may have a session under this id: the next question ends it. */
 export function sessionStays(service: MqttSettings, url: string, clientId: string): void {

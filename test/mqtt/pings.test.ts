@@ -208,6 +208,15 @@ describe('pings', () => {
       assert.equal(client.listenerCount('packetreceive'), LISTENERS);
     });
 
+    it('tell nothing as soon as the connection is lost', async () => {
+      pings.connected(client, KEEPALIVE);
+      const measured = pings.measure(MAX_MS);
+      tick(100);
+      pings.disconnected();
+      assert.equal(await measured, undefined);
+      assert.equal(client.listenerCount('packetreceive'), LISTENERS);
+    });
+
     it('are one for all who ask meanwhile, and a new one afterwards', async () => {
       pings.connected(client, KEEPALIVE);
       const [first, second] = [pings.measure(MAX_MS), pings.measure(1)];

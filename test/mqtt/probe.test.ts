@@ -368,6 +368,16 @@ describe('the test of a broker connection', () => {
     assert.ok(performance.now() - start < 7_000);
   });
 
+  it('connects in the time that the caller has left of it', async () => {
+    bench.broker.options.withhold = ['connack'];
+    const { url } = bench.broker;
+    const settings = mqttSettings(url, { brokers: [url, url] });
+    const start = performance.now();
+    const { notes } = await passTimeUntil(probeBroker(settings, [], { spentMs: 6_000 }));
+    assert.deepEqual(notes.at(-1), { key: 'check.untried', values: { names: url } });
+    assert.ok(performance.now() - start < 2_000);
+  });
+
   it('asks no further broker of a list when one keeps a session for the user', async () => {
     const second = await startScriptedBroker();
     try {

@@ -170,6 +170,24 @@ describe('the question whose session a broker gives to a new client id', () => {
     assert.equal(connects().length, 8);
   });
 
+  it('ends nothing after a login that was refused: no session has begun with it', async () => {
+    const settings = settingsOf();
+    bench.broker.options.connackCode = 5;
+    await ask(settings);
+    bench.broker.options.connackCode = 0;
+    assert.equal(await ask(settings), 'none');
+    assert.equal(connects().length, 3);
+  });
+
+  it('takes half of the time for it at most', async () => {
+    const settings = settingsOf();
+    await refuseTimes(settings, 2);
+    bench.broker.options.intercept = (packet) => packet.cmd === 'connect' && packet.clean === true;
+    const deadline = performance.now() + 2_000;
+    assert.equal(await askForSession(settings, bench.broker.url, deadline), 'none');
+    assert.ok(performance.now() < deadline - 500);
+  });
+
   it('leaves no session after any number without an answer: of these it ends the last 7', async () => {
     const settings = settingsOf();
     await refuseTimes(settings, 9);
