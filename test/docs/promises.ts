@@ -1954,6 +1954,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'that are pushed out cost about as much as those that are refused, at 10 000 gateways',
         ],
       },
+    'Messages of one node keep their order also where a field comes from a context store that takes its time, or from an expression; one that such a store does not answer holds up those behind it for 5 seconds.':
+      {
+        'nodes/in-order': [
+          'are sent in the order in which they came',
+          'is held up for five seconds by what does not come',
+        ],
+      },
     'A request without a gateway goes to the one that hears the device best, by the signals of the last five minutes, or to the one that reported it last where there are none.':
       {
         'network/network-state': [

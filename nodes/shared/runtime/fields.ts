@@ -3,6 +3,7 @@ import type { Node, NodeAPI, NodeMessage } from 'node-red';
 import { invalidInput } from '../../../src/index.ts';
 import { ENV_NAMES, type FieldType, hasEnv, SOURCE_TYPES, type TypedField } from '../defaults.ts';
 import { type Filled, notFilled, nothingIn } from './env.ts';
+import { InOrder } from './in-order.ts';
 import { readProperty } from './message.ts';
 
 type Reader = (msg: NodeMessage) => unknown;
@@ -35,7 +36,7 @@ export interface FieldOptions<Name> {
  * Prepares some typed fields of a config for reading from messages. Only what is absent in the message and an empty
  * literal are undefined. A source of another type without a value is INVALID_INPUT with the field's name, because
  * an absent filter selects everything; so is a value that cannot be evaluated. Only context stores and expressions make the
- * answer a promise.
+ * answer a promise; these keep the order of the messages.
  */
 export function createFields<Name extends string>(
   RED: NodeAPI,
@@ -71,7 +72,11 @@ export function createFields<Name extends string>(
     }
     return values;
   };
-  return names.some((name) => ASYNC_TYPES.has(typeOf(name))) ? (msg) => settle(readNow(msg)) : readNow;
+  if (!names.some((name) => ASYNC_TYPES.has(typeOf(name)))) {
+    return readNow;
+  }
+  const order = new InOrder();
+  return (msg) => order.add(settle(readNow(msg)));
 }
 
 /** A number or a truth value of a variable is a text that Node-RED has filled in. */
