@@ -642,6 +642,20 @@ describeNodes('the admin endpoints', (start) => {
       assert.match(rest.message, /\$\{MT_NO_LOGIN\} is not set/);
     });
 
+    for (const address of [
+      '://user:top-secret@${MT_NOWHERE}:1',
+      '://127.0.0.1:1/mqtt?token=top-secret&x=${MT_NOWHERE}',
+      '://127.0.0.1:1,mqtt://user:top-secret@${MT_NOWHERE}:1',
+    ]) {
+      it(`names the variable that is not set in ${address} without a login and a query`, async () => {
+        const flow = await run();
+        const [brokerUrl, baseUrl] = [`ws${address}`, `http${address}`];
+        const told = JSON.stringify(await test(flow, typed({ brokerUrl, authUrl: baseUrl, baseUrl })));
+        assert.match(told, /nothing|not set/);
+        assert.doesNotMatch(told, /top-secret/);
+      });
+    }
+
     it('takes credentials that are null as none', async () => {
       const flow = await run();
       const body = { ...serviceNode(box), brokerUrl: '', credentials: null };

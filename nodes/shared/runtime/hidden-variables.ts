@@ -1,6 +1,6 @@
 // Keeps what environment variables hold out of what the editor is told: not all who may look may also deploy.
 import type { Node, NodeAPI } from 'node-red';
-import { ServiceError, spellingsOf, type TextValues } from '../../../src/index.ts';
+import { ServiceError, showAddress, spellingsOf, type TextValues } from '../../../src/index.ts';
 import { asText, ENV_NAMES, hasEnv, LIST_SEPARATOR } from '../defaults.ts';
 import { HiddenTexts } from './hidden-texts.ts';
 
@@ -73,7 +73,9 @@ export function hideVariables(
         return [name, value];
       }
       if (name === 'value' && hasEnv(given)) {
-        return [name, mark ?? given.slice(0, MAX_SHOWN_LENGTH)];
+        // A login and a query may hold secrets that no variable does.
+        const typedText = isAddress(field) ? showAddress(given, '…@') : given;
+        return [name, mark ?? typedText.slice(0, MAX_SHOWN_LENGTH)];
       }
       if (typeof value === 'object') {
         return [name, { key: value.key, values: inValues(value.values) }];
@@ -96,6 +98,8 @@ export function hideVariables(
     },
   };
 }
+
+const isAddress = (property: string): boolean => property.endsWith('Url');
 
 /** The last ones of each service: somebody may ask for what goes wrong again and again. */
 const lastContents = new WeakMap<Node, { of: string; contents: HiddenTexts }>();
@@ -139,7 +143,7 @@ function replacementsOf(RED: NodeAPI, node: Node, typed: Properties): Replacemen
         .filter((part) => part.length >= MIN_LENGTH)
         .map((part): Replacement => [part, `\${${variable}}`]),
     );
-    return /Url$/.test(property) && variables.size > 0 ? [...found, ...hostsOf(text, variables)] : found;
+    return isAddress(property) && variables.size > 0 ? [...found, ...hostsOf(text, variables)] : found;
   });
 }
 
