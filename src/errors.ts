@@ -88,6 +88,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** The error again, so that no two messages share one. */
+export function copyError({ code, text, cause }: ServiceError): ServiceError {
+  return new ServiceError(code, text.key.slice(code.length + 1), { ...cause }, { ...text.values });
+}
+
 const MAX_SHOWN_LENGTH = 80;
 const MAX_CAUSE_LENGTH = 500;
 

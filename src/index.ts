@@ -1,6 +1,7 @@
 // What the engine exports: the names that nodes may use.
 
 export {
+  copyError,
   ERROR_CODES,
   type ErrorCode,
   type ErrorText,

@@ -1,5 +1,5 @@
 // The token: one login however many calls wait for it, renewed ahead of its end, and no storm of logins that do not help.
-import { ServiceError } from '../errors.ts';
+import { copyError, ServiceError } from '../errors.ts';
 import type { Clock } from './types.ts';
 
 /** The interface, section Authentication: "valid for 30 minutes"; used when the token does not tell. */
@@ -278,9 +278,4 @@ function claimsOf(token: string): { exp?: unknown; iat?: unknown } {
   } catch {
     return {};
   }
-}
-
-/** The error again, so that no two messages share one. */
-function copyError({ code, text, cause }: ServiceError): ServiceError {
-  return new ServiceError(code, text.key.slice(code.length + 1), { ...cause }, { ...text.values });
 }

@@ -239,6 +239,17 @@ describeNodes('last-value', (start) => {
     assert.equal(again.response, undefined);
   });
 
+  it('gives each message that waits for the same read an error of its own', async () => {
+    const flow = await run({ tooOld: 'read' });
+    flow.send('n', { device, gateway, identifier: 'none-such', n: 1 });
+    flow.send('n', { device, gateway, identifier: 'none-such', n: 2 });
+    const [one, other] = [await flow.next('errors'), await flow.next('errors')];
+    assert.deepEqual([one.n, other.n, other.error?.code], [1, 2, 'REQUEST_FAILED']);
+    assert.deepEqual(other.error?.cause, one.error?.cause);
+    Object.assign(one.error!.cause!, { note: 'seen' });
+    assert.equal(other.error?.cause?.note, undefined);
+  });
+
   it('reports NO_VALUE with device and property where that is wanted', async () => {
     const flow = await run({ tooOld: 'error' });
     flow.send('n', { device, identifier: 'humidity' });

@@ -1,6 +1,13 @@
 // Texts in the runtime's language: the texts that all nodes share are in the catalogue of mt-service.
 import type { NodeAPI, NodeMessage } from 'node-red';
-import { fillText, inEnglish, type Phrase, ServiceError, type TextValues } from '../../../src/index.ts';
+import {
+  copyError,
+  fillText,
+  inEnglish,
+  type Phrase,
+  ServiceError,
+  type TextValues,
+} from '../../../src/index.ts';
 import english from '../locales/en-US.json' with { type: 'json' };
 
 const CATALOGUE = '@mt-gateway/node-red-mt-gateway/mt-service:';
@@ -31,13 +38,18 @@ export function translate(RED: NodeAPI, key: string, values: TextValues = {}): s
 /** In the place of an error of which nobody knows what its text has. */
 export const NOT_SHOWN = 'an error that cannot be shown';
 
+const told = new WeakSet<ServiceError>();
+
 /** An error as flows get it: with `code` and `cause`, and its text in the runtime's language. */
 export function toFlowError(RED: NodeAPI, error: unknown): Error {
   try {
     if (error instanceof ServiceError) {
-      error.message = textOfError(RED, error);
-      leaveOutUncopyable(RED, error.cause);
-      return error;
+      // Several messages may wait for the same, and a flow may change what it gets.
+      const own = told.has(error) ? copyError(error) : error;
+      told.add(own);
+      own.message = textOfError(RED, own);
+      leaveOutUncopyable(RED, own.cause);
+      return own;
     }
     return error instanceof Error ? error : new Error(String(error));
   } catch {
