@@ -666,7 +666,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Responses to requests come meanwhile, too.': {
       'mqtt/client': 'tells the broker of responses, so that it sends those that follow',
     },
-    'What is further down a flow is lost with the nodes that are replaced there: for data that must not be lost there is *Confirm*.':
+    'What is further down a flow, behind a junction or a link, or in a subflow, is lost with the nodes that are replaced there: for data that must not be lost there is *Confirm*.':
       'about Node-RED',
     'A deploy that restarts the service node (a full deploy, or a change of the service) makes a new connection.':
       {
@@ -769,7 +769,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'faults/node-red': 'delivers every report to a flow at least once',
       },
-    'the broker is restarted | lost | kept, if the broker stores them on disk | lost | kept, if the broker stores them on disk':
+    'the broker is restarted | lost | kept, if the broker stores them on disk (Mosquitto: not in a shared group) | lost | kept, if the broker stores them on disk (Mosquitto: not in a shared group)':
       {
         'mqtt/losses': 'while a broker that stores sessions is restarted are …, …',
         'faults/broker': 'every report arrives and every request ends: …',
