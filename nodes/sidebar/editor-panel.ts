@@ -94,6 +94,7 @@ export class Panel {
     );
     this.#body.append(search[0]!, this.#details.element);
     this.element = element('div', 'mt-gateway-side').append(this.#body)[0]!;
+    this.#tree.catchSecondClicks(this.element);
     const watcher = { refresh: () => this.#refresh(), tick: () => this.#tick() };
     const { signal } = this.#closing;
     this.#watch = watchWhileShown(this.element, watcher, signal);

@@ -3,6 +3,7 @@ import { element } from '../shared/editor/panel.ts';
 import type { Item, TreeModel } from './editor-model.ts';
 import { PlacedRows } from './editor-places.ts';
 import { ROW_HEIGHT } from './editor-row.ts';
+import { SecondClicks } from './editor-second-click.ts';
 import { say } from './editor-texts.ts';
 import { TypedSearch } from './editor-typed.ts';
 
@@ -42,6 +43,7 @@ export class TreeView {
   /** The focus comes with the mouse: the row below it is meant. */
   #isPressed = false;
   #movedAt = Number.NEGATIVE_INFINITY;
+  readonly #secondClicks = new SecondClicks();
 
   constructor(events: TreeEvents) {
     this.#events = events;
@@ -59,7 +61,7 @@ export class TreeView {
     tree.on('mousemove', () => {
       this.#movedAt = performance.now();
     });
-    tree.on('click', (event) => this.#click(event.target));
+    tree.on('click', ({ target, timeStamp }) => this.#click(target, timeStamp));
     tree.on('dblclick', (event) => this.#doubleClick(event.target));
     tree.on('focus', () => this.#focus());
     tree.on('contextmenu', (event) => this.#menu(event));
@@ -257,14 +259,24 @@ export class TreeView {
     return [this.#model?.at(position), position];
   }
 
-  #click(target: Element): void {
+  #click(target: Element, at: number): void {
     const [item, position] = this.#itemAt(target);
     if (item && target.closest('.mt-gateway-item-arrow') && item.isOpen !== undefined) {
       this.#toggle(item);
     } else if (item) {
+      this.#secondClicks.clicked(item.key, at);
       this.#select(position);
       this.#events.activated(item);
     }
+  }
+
+  /** In what lies around it, too, the second click of a double click counts for the row of the first. */
+  catchSecondClicks(area: HTMLElement): void {
+    const keyOf = (target: Element) =>
+      this.element.contains(target) ? this.#itemAt(target)[0]?.key : undefined;
+    this.#secondClicks.catchIn(area, keyOf, (key) =>
+      this.#doubleClicked(this.#model?.at(this.#model.positionOf(key))),
+    );
   }
 
   /** By the right button, or by the key for it: then at the selected row. */
@@ -283,8 +295,13 @@ export class TreeView {
   }
 
   #doubleClick(target: Element): void {
-    const [item] = this.#itemAt(target);
-    if (item?.isOpen !== undefined && !target.closest('.mt-gateway-item-arrow')) {
+    if (!target.closest('.mt-gateway-item-arrow')) {
+      this.#doubleClicked(this.#itemAt(target)[0]);
+    }
+  }
+
+  #doubleClicked(item: Item | undefined): void {
+    if (item?.isOpen !== undefined) {
       this.#toggle(item);
     }
   }

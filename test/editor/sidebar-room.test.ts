@@ -117,4 +117,38 @@ describe('the list of the sidebar', function () {
       });
     }
   }
+
+  it('opens a gateway by a double click, also where the details have taken the place of its row', async () => {
+    const editor = await openEditor(red.url, { width: 1280, height: 640 });
+    const { page } = editor;
+    const side = await openSidebar(editor, true);
+    const row = side.tree.locator('[role=treeitem][aria-expanded=false]').nth(2);
+    const key = await row.getAttribute('data-key');
+    const { x, y } = (await row.boundingBox())!;
+    const press = async (clickCount: number) => {
+      await page.mouse.down({ clickCount });
+      await page.mouse.up({ clickCount });
+    };
+    const isRowThere = () =>
+      page.evaluate(
+        ([left, top, wanted]) =>
+          document
+            .elementFromPoint(left as number, top as number)
+            ?.closest('[data-key]')
+            ?.getAttribute('data-key') === wanted,
+        [x + 60, y + 12, key] as const,
+      );
+    await page.mouse.move(x + 60, y + 12);
+    assert.equal(await isRowThere(), true);
+    await press(1);
+    await page.locator('.mt-gateway-side-details').waitFor();
+    // What waits, above the list, goes with the next response.
+    await page.locator('.mt-gateway-side-waiting').waitFor({ state: 'hidden' });
+    assert.equal(await isRowThere(), false);
+    await press(2);
+    await side.tree.locator(`[data-key="${key}"][aria-expanded=true]`).waitFor({ state: 'attached' });
+    const selected = side.tree.locator('[aria-selected=true]');
+    assert.equal(await selected.getAttribute('data-key'), key);
+    await editor.close();
+  });
 });
