@@ -24,10 +24,8 @@ interface ActiveConditions {
   isAway?: boolean;
 }
 
-/** What the number of a condition is, by its text: in which unit it is judged, or a code; the others have none. */
+/** What the number of a condition is, by its text: in which unit it is judged, or a code. Of a silence only its beginning still holds. */
 const UNITS: Record<string, string> = {
-  silent: 'seconds',
-  'gateway-silent': 'seconds',
   'battery-low': 'percent',
   'weak-signal': 'dBm',
   error: 'code',
@@ -106,6 +104,6 @@ function table(node: EditorNode, rows: readonly ActiveRow[]): JQuery {
 function valueText(node: EditorNode, condition: string, value: number | undefined): string {
   const unit = UNITS[condition];
   return value === undefined || unit === undefined
-    ? String(value ?? '')
+    ? ''
     : node._(`active.${unit}`, { value: numberText(value) });
 }
