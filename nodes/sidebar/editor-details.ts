@@ -35,6 +35,8 @@ export class DetailsView {
   #readings = new Readings();
   #chosen: Chosen | undefined;
   #shown: NetworkDetails | undefined;
+  /** The button that was pressed last, as long as the pointer is on it. */
+  #pressed: Element | undefined;
 
   /**
    * @param left the view was closed
@@ -70,6 +72,9 @@ export class DetailsView {
         event.stopPropagation();
         left();
       }
+    });
+    view.on('mousedown mouseleave', 'button', ({ type, currentTarget }) => {
+      this.#pressed = type === 'mousedown' ? (currentTarget as Element) : undefined;
     });
     this.element = view.hide()[0]!;
   }
@@ -159,7 +164,11 @@ export class DetailsView {
   #fill(details: NetworkDetails): void {
     this.#name.text(details.name).attr('title', details.name);
     this.#words.text(words(details));
-    this.#values.show(details.values.map(toValueRow));
+    const values = details.values.map(toValueRow);
+    // A new line would move the button away that somebody is about to press; what that brings is seen.
+    const pointed = this.element.querySelector('button:hover');
+    const isAboutToPress = pointed !== null && pointed !== this.#pressed;
+    this.#values.show(isAboutToPress ? values.filter(({ key }) => this.#values.has(key)) : values);
     this.#heardBy.show(details.heardBy.map(toLinkRow));
     this.#about.show(aboutRows(details));
   }

@@ -16,6 +16,8 @@ export function openMenu(label: string, choices: readonly MenuChoice[], at: Poin
   $('.mt-gateway-menu').remove();
   const before = document.activeElement as HTMLElement | null;
   const menu = element('div', 'mt-gateway-menu').attr({ role: 'menu', 'aria-label': label });
+  // For a screen reader it is the name of the menu.
+  element('div', 'mt-gateway-menu-heading', label).attr('aria-hidden', 'true').appendTo(menu);
   const close = () => {
     menu.remove();
     before?.focus();
@@ -41,11 +43,13 @@ export function openMenu(label: string, choices: readonly MenuChoice[], at: Poin
     left: Math.max(4, Math.min(at.x, window.innerWidth - offsetWidth - 4)),
     top: Math.max(4, Math.min(at.y, window.innerHeight - offsetHeight - 4)),
   });
-  menu.children().first().trigger('focus');
+  itemsOf(menu).first().trigger('focus');
 }
 
+const itemsOf = (menu: JQuery): JQuery => menu.children('[role=menuitem]');
+
 function moveBy(event: JQuery.KeyDownEvent, menu: JQuery, close: () => void): void {
-  const items = menu.children();
+  const items = itemsOf(menu);
   const index = items.index(document.activeElement ?? undefined);
   const to: Record<string, number> = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: -1 };
   const wanted = to[event.key];

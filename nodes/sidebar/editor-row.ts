@@ -15,9 +15,12 @@ const MAX_BARS = 4;
 /** From here on a signal has one bar more. */
 const BAR_LIMITS = [-90, -80, -70, -60];
 
-export type State = 'fine' | 'silent' | 'error' | 'dfu' | 'unasked' | 'unknown';
+export type State = 'fine' | 'unsure' | 'silent' | 'error' | 'dfu' | 'unasked' | 'unknown';
 
-export function stateOf({ conditions, silent, lastSeen, isUnasked }: NetworkRow): State {
+/** Without a usual interval nobody can tell after this whether it is silent. */
+const UNSURE_AFTER_S = 600;
+
+export function stateOf({ conditions, silent, lastSeen, interval, isUnasked }: NetworkRow): State {
   if (conditions.includes('error')) {
     return 'error';
   }
@@ -30,7 +33,10 @@ export function stateOf({ conditions, silent, lastSeen, isUnasked }: NetworkRow)
   if (lastSeen === null) {
     return 'unknown';
   }
-  return isUnasked ? 'unasked' : 'fine';
+  if (isUnasked) {
+    return 'unasked';
+  }
+  return interval === null && (secondsSince(lastSeen) ?? 0) > UNSURE_AFTER_S ? 'unsure' : 'fine';
 }
 
 /** A value as it stands in a row: the unit says what it is, else its name does. */

@@ -28,6 +28,10 @@ export class LiveTable {
     this.element = section[0]!;
   }
 
+  has(key: string): boolean {
+    return this.#rows.has(key);
+  }
+
   show(rows: readonly TableRow[]): void {
     const kept = new Set(rows.map(({ key }) => key));
     for (const [key, row] of this.#rows) {

@@ -582,6 +582,26 @@ describe('a device in the sidebar', function () {
     await editor.page.setViewportSize({ width: 1280, height: 1400 });
   });
 
+  it('moves no button away that somebody points at, when a property comes that is new', async () => {
+    const button = details().getByRole('button', { name: 'Rename', exact: true });
+    const values = details().getByRole('table', { name: 'Values' });
+    await button.hover();
+    const before = await button.boundingBox();
+    const asked = editor.page.waitForResponse(
+      async (response) =>
+        /network\/[0-9a-f]{12}\?/.test(response.url()) && /humidity/.test(await response.text()),
+    );
+    const { gateway, device: mac } = service.demo;
+    const time = new Date().toISOString();
+    await service.publish(gateway, mac, 'measurement-decoded/humidity', { time, seq: 2, value: 40 });
+    await asked;
+    await report(24, 3);
+    await values.getByText('24 °C').waitFor();
+    assert.deepEqual(await button.boundingBox(), before);
+    await editor.page.mouse.move(0, 0);
+    await values.getByText('humidity').waitFor();
+  });
+
   it('comes into the flow by a drag, as the node that is chosen, with its service', async () => {
     await press('Close');
     await side.tree.locator(`[data-key="/${service.demo.gateway}"]`).click();
@@ -691,6 +711,7 @@ describe('a device in the sidebar', function () {
     await page.keyboard.press('Enter');
     await details().getByRole('button', { name: 'Add to flow' }).focus();
     await page.keyboard.press('Enter');
+    await page.locator('.mt-gateway-menu', { hasText: 'Add to flow' }).waitFor();
     await page.getByRole('menuitem', { name: 'report in' }).and(page.locator(':focus')).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowUp');

@@ -178,6 +178,8 @@ for (const [index, version] of VERSIONS.entries()) {
       const { page } = editor;
       const sort = page.locator('.mt-gateway-side-sort');
       const top = side.tree.locator('[role=treeitem]').first();
+      await side.tree.focus();
+      await page.keyboard.press('Escape');
       await sort.selectOption('lastSeen');
       for (const gateway of [...service.gateways].reverse()) {
         const time = new Date().toISOString();
@@ -320,6 +322,18 @@ for (const [index, version] of VERSIONS.entries()) {
       await page.evaluate("RED.sidebar.show('mt-gateway')");
       await again;
       assert.deepEqual(own.errors, []);
+      await own.close();
+    });
+
+    it('says of one that was heard too seldom, ten minutes ago, that it may be silent', async () => {
+      const own = await openEditor(red.url);
+      const tree = (await openSidebar(own)).tree;
+      const row = (words: string) => tree.locator(`[data-key="/${gateways[1]}"][aria-label*="${words}"]`);
+      await report();
+      await row('fine').waitFor();
+      await own.page.evaluate('{ const now = Date.now; Date.now = () => now() + 660_000; }');
+      await row('perhaps silent').waitFor();
+      assert.equal(await row('perhaps silent').locator('.mt-gateway-state-fine').count(), 0);
       await own.close();
     });
 

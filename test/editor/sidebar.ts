@@ -41,8 +41,10 @@ export async function pointAt(page: Page, row: Locator): Promise<() => Promise<v
   await row.hover();
   const { x, y, width } = (await row.boundingBox())!;
   const pointing = new AbortController();
+  // A test that fails meanwhile leaves the list to the next one.
+  const isOver = AbortSignal.any([pointing.signal, AbortSignal.timeout(15_000)]);
   const moving = (async () => {
-    for (let step = 0; !pointing.signal.aborted; step++) {
+    for (let step = 0; !isOver.aborted; step++) {
       await page.mouse.move(x + 20 + (step % (width - 40)), y + 20);
     }
   })();
