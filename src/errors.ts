@@ -89,8 +89,10 @@ export class ServiceError extends Error {
 }
 
 /** The error again, so that no two messages share one. */
-export function copyError({ code, text, cause }: ServiceError): ServiceError {
-  return new ServiceError(code, text.key.slice(code.length + 1), { ...cause }, { ...text.values });
+export function copyError({ code, text, cause, stack }: ServiceError): ServiceError {
+  const copy = new ServiceError(code, text.key.slice(code.length + 1), { ...cause }, { ...text.values });
+  copy.stack = stack;
+  return copy;
 }
 
 const MAX_SHOWN_LENGTH = 80;

@@ -329,6 +329,16 @@ describeNodes('a Catch node gets', (start) => {
     assert.match(String(error?.message), /nested deeper than 500 levels/);
   });
 
+  it('for each message a cause of its own, also of an error that lasts', async () => {
+    const flow = await run(READ, { keepalive: 70_000 });
+    for (const n of [1, 2]) {
+      flow.send('n', { ...box.demo, n });
+      const { error } = await flow.inbox('errors').next((msg) => (msg as { n?: number }).n === n);
+      assert.deepEqual([error?.code, error?.cause], ['INVALID_INPUT', { field: 'keepalive', value: 70_000 }]);
+      Object.assign(error!.cause!, { field: 'changed', note: n });
+    }
+  });
+
   it('BAD_REPORT only from nodes whose filter the topic matches', async () => {
     const nodes = [
       { id: 'other', type: 'mt-report-in', kinds: ['measurement'] },

@@ -3,7 +3,7 @@ import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
 import { invalidInput, ServiceError } from '../../../src/index.ts';
 import { copyCopyable } from './message.ts';
 import { type Status, statusOfError } from './status.ts';
-import { toFlowError } from './texts.ts';
+import { toErrorOfMessage, toFlowError } from './texts.ts';
 
 export type Send = (msg: NodeMessage) => void;
 
@@ -91,7 +91,7 @@ export class Inputs {
   }
 
   #fail(input: Input, error: unknown): void {
-    const shown = toFlowError(this.#context.RED, error);
+    const shown = toErrorOfMessage(this.#context.RED, error);
     this.#finish(input, statusOfError(shown), shown);
   }
 

@@ -38,18 +38,13 @@ export function translate(RED: NodeAPI, key: string, values: TextValues = {}): s
 /** In the place of an error of which nobody knows what its text has. */
 export const NOT_SHOWN = 'an error that cannot be shown';
 
-const told = new WeakSet<ServiceError>();
-
 /** An error as flows get it: with `code` and `cause`, and its text in the runtime's language. */
 export function toFlowError(RED: NodeAPI, error: unknown): Error {
   try {
     if (error instanceof ServiceError) {
-      // Several messages may wait for the same, and a flow may change what it gets.
-      const own = told.has(error) ? copyError(error) : error;
-      told.add(own);
-      own.message = textOfError(RED, own);
-      leaveOutUncopyable(RED, own.cause);
-      return own;
+      error.message = textOfError(RED, error);
+      leaveOutUncopyable(RED, error.cause);
+      return error;
     }
     return error instanceof Error ? error : new Error(String(error));
   } catch {
@@ -58,11 +53,19 @@ export function toFlowError(RED: NodeAPI, error: unknown): Error {
   }
 }
 
+/**
+ * The same for one message. Several may wait for the same, or fail for the same reason, and a flow may change what it
+ * gets: nothing in it is another one's.
+ */
+export function toErrorOfMessage(RED: NodeAPI, error: unknown): Error {
+  return toFlowError(RED, error instanceof ServiceError ? copyError(error) : error);
+}
+
 /** A Catch node with several wires copies the cause for them, and nobody catches what that throws. */
 function leaveOutUncopyable(RED: NodeAPI, cause: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(cause)) {
     try {
-      RED.util.cloneMessage({ value } as NodeMessage);
+      cause[name] = (RED.util.cloneMessage({ value } as NodeMessage) as unknown as { value: unknown }).value;
     } catch {
       delete cause[name];
     }
