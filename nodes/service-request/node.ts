@@ -13,13 +13,12 @@ export default function registerServiceRequest(RED: NodeAPI): void {
     createHandler({ RED, config, session, signal, fields }) {
       const read = fields(['path', 'query']);
       // JSON has a null of its own, which a context variable or an expression may say.
-      const readBody = fields(['body'], { nullable: ['body'] });
+      const readAll = fields(['path', 'query', 'body'], { nullable: ['body'] });
       return async (msg, send) => {
         const method = config.method === 'msg' ? readProperty(msg, 'method') : config.method;
-        const { path, query } = await read(msg);
         // A GET has no body, so it is not asked where that would come from.
-        const { body } = parseHttpMethod(method) === 'GET' ? {} : await readBody(msg);
-        const response = await session.rest.call({ method, path, query, body }, signal);
+        const given = await (parseHttpMethod(method) === 'GET' ? read(msg) : readAll(msg));
+        const response = await session.rest.call({ method, ...given }, signal);
         send(updateMessage(RED, msg, { ...response, headers: headersOf(response.headers) }));
       };
     },

@@ -20,8 +20,12 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
     createHandler({ RED, config, session, signal, fields }) {
       const options = { signal, wait: config.wait, timeout: readNumber(config.timeout, undefined) };
       const read = fields(['gateway', 'device', 'identifier', 'form', 'time']);
+      // Behind messages whose fields are not there yet.
+      const readNothing = fields([]);
       const acknowledge = async (msg: NodeMessage, send: Send, report: unknown, delivery: unknown) => {
-        const sample = isObject(report) ? report : await read(msg);
+        const given = isObject(report) ? readNothing(msg) : read(msg);
+        const values = given instanceof Promise ? await given : given;
+        const sample = isObject(report) ? report : values;
         // A gateway that answers none would hold up the reports of all others.
         const ignored = () => confirm(session, delivery);
         let response: Record<string, unknown> | undefined;

@@ -53,8 +53,7 @@ export async function askForSession(
 }
 
 /** Where the login is refused no session begins. */
-const isRefusal = (failure: Failure | Session): boolean =>
-  typeof failure === 'object' && 'consequence' in failure && failure.consequence === 'refused';
+const isRefusal = (found: Failure | Session): boolean => (found as Partial<Reason>).consequence === 'refused';
 
 /** The broker may have a session under this id: the next question ends it. */
 export function sessionStays(service: MqttSettings, url: string, clientId: string): void {

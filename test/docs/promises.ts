@@ -1954,10 +1954,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'that are pushed out cost about as much as those that are refused, at 10 000 gateways',
         ],
       },
-    'Messages of one node keep their order also where a field comes from a context store that takes its time, or from an expression; one that such a store does not answer holds up those behind it for 5 seconds.':
+    'No message overtakes an earlier one at its node because a field of that comes from a context store that takes its time, or from an expression; one that such a store does not answer holds up those behind it for 5 seconds.':
       {
         'nodes/in-order': [
           'are sent in the order in which they came',
+          'are acknowledged in that order, whether a report brings the sample or fields do',
+          'keep that order over the actions of one node',
           'is held up for five seconds by what does not come',
         ],
       },

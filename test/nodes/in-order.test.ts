@@ -75,28 +75,67 @@ describeNodes('messages whose fields take differently long to read', (start) => 
   });
   after(() => box.close());
 
+  const run = (...nodes: object[]) =>
+    start(flowAround(serviceNode(box), ...nodes), { credentials: secretsOf(box) });
+
+  it('are acknowledged in that order, whether a report brings the sample or fields do', async () => {
+    const { gateway, device } = box.demo;
+    const flow = await run({
+      ...{ id: 'ack', type: 'mt-timestamped-ack', wait: false },
+      ...{ time: 'sampled', timeType: 'jsonata' },
+    });
+    const times = [1, 2].map((second) => `2026-01-02T03:04:0${second}.000Z`);
+    const sample = { gateway, device, identifier: '8800', form: 'raw' };
+    flow.send('ack', { ...sample, sampled: times[0] });
+    flow.send('ack', { report: { ...sample, kind: 'timestamped', ack: true, time: times[1] } });
+    for (const _ of times) {
+      await flow.inbox('out').next();
+    }
+    const acks = box.calls.operations.filter(({ operation }) => operation === 'ack');
+    assert.deepEqual(
+      acks.slice(-2).map(({ payload }) => (payload as { time?: unknown }).time),
+      times,
+    );
+  });
+
+  it('keep that order over the actions of one node', async () => {
+    const flow = await run({
+      ...{ id: 'label', type: 'mt-label', action: 'msg' },
+      ...{ label: 'list ? $join(list) : word', labelType: 'jsonata' },
+    });
+    const device = box.devices[0]!.id;
+    box.forgetCalls();
+    flow.send('label', { action: 'create', list: ['A', 'B'] });
+    flow.send('label', { action: 'remove', device, word: 'AB' });
+    const sent = () => box.calls.rest.filter(({ path }) => path.includes('labels'));
+    while (sent().length < 2) {
+      await settled();
+    }
+    assert.deepEqual(
+      sent().map(({ method }) => method),
+      ['POST', 'DELETE'],
+    );
+  });
+
   it('are sent in the order in which they came', async () => {
     const { gateway, device } = box.demo;
-    const flow = await start(
-      flowAround(
-        serviceNode(box),
-        {
-          id: 'write',
-          type: 'mt-gw-write',
-          identifier: 'tx-power',
-          identifierType: 'str',
-          value: 'list ? $max(list) : level',
-          valueType: 'jsonata',
-        },
-        {
-          id: 'rename',
-          type: 'mt-rename',
-          name: 'words ? $join(words, " ") : title',
-          nameType: 'jsonata',
-        },
-      ),
-      { credentials: secretsOf(box) },
+    const flow = await run(
+      {
+        id: 'write',
+        type: 'mt-gw-write',
+        identifier: 'tx-power',
+        identifierType: 'str',
+        value: 'list ? $max(list) : level',
+        valueType: 'jsonata',
+      },
+      {
+        id: 'rename',
+        type: 'mt-rename',
+        name: 'words ? $join(words, " ") : title',
+        nameType: 'jsonata',
+      },
     );
+    box.forgetCalls();
     flow.send('write', { gateway, device, list: [-8, -4, 0] });
     flow.send('write', { gateway, device, level: 4 });
     flow.send('rename', { device: gateway, words: ['first', 'name'] });

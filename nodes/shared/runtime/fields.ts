@@ -36,7 +36,8 @@ export interface FieldOptions<Name> {
  * Prepares some typed fields of a config for reading from messages. Only what is absent in the message and an empty
  * literal are undefined. A source of another type without a value is INVALID_INPUT with the field's name, because
  * an absent filter selects everything; so is a value that cannot be evaluated. Only context stores and expressions make the
- * answer a promise; these keep the order of the messages.
+ * answer a promise, and what waits in `order` for those of another message.
+ * @param order of all fields of the node
  */
 export function createFields<Name extends string>(
   RED: NodeAPI,
@@ -45,6 +46,7 @@ export function createFields<Name extends string>(
   filled: Filled,
   names: readonly Name[],
   { nullable = [], lists = [] }: FieldOptions<Name> = {},
+  order = new InOrder(),
 ): (msg: NodeMessage) => Values<Name> | Promise<Values<Name>> {
   const source = config as Record<string, string>;
   const typeOf = (name: Name) => source[`${name}Type`] as FieldType;
@@ -72,11 +74,14 @@ export function createFields<Name extends string>(
     }
     return values;
   };
-  if (!names.some((name) => ASYNC_TYPES.has(typeOf(name)))) {
-    return readNow;
-  }
-  const order = new InOrder();
-  return (msg) => order.add(settle(readNow(msg)));
+  const isAsync = names.some((name) => ASYNC_TYPES.has(typeOf(name)));
+  return (msg) => {
+    const values = readNow(msg);
+    if (isAsync) {
+      return order.add(settle(values));
+    }
+    return order.isIdle ? values : order.add(Promise.resolve(values));
+  };
 }
 
 /** A number or a truth value of a variable is a text that Node-RED has filled in. */

@@ -7,6 +7,11 @@ export class InOrder {
   /** Resolves when nothing that was given here holds up others any more; undefined: nothing does. */
   #over: Promise<void> | undefined;
 
+  /** Nothing waits here. */
+  get isIdle(): boolean {
+    return this.#over === undefined;
+  }
+
   /** @returns what comes of it, or why nothing does, not before that of what was given earlier */
   add<T>(pending: Promise<T>): Promise<T> {
     const before = this.#over;

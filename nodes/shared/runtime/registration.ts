@@ -20,6 +20,7 @@ import {
   savedNode,
 } from './env.ts';
 import { createFields, type FieldOptions } from './fields.ts';
+import { InOrder } from './in-order.ts';
 import { type InputHandler, Inputs } from './inputs.ts';
 import { type Opened, ServiceUser } from './service-user.ts';
 import type { ServiceNode } from './services.ts';
@@ -207,12 +208,13 @@ function register<Config extends NodeConfig, Credentials extends object>(
       node.name = definition.captionOf(config) || node.id;
     }
     const statusLine = new StatusLine(RED, node);
+    const order = new InOrder();
     const constant = {
       RED,
       node,
       config,
       credential: createCredentials(RED, node, saved),
-      fields: (names, options) => createFields(RED, node, config as never, filled, names, options),
+      fields: (names, options) => createFields(RED, node, config as never, filled, names, options, order),
       fail: (error, msg) => node.error(toFlowError(RED, error), msg),
     } satisfies Partial<BaseContext<Config, Credentials>>;
     const user = new ServiceUser(RED, node, config.service, (service, isRunning) => {
