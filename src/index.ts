@@ -10,6 +10,7 @@ export {
   invalidInput,
   type Phrase,
   ServiceError,
+  showDuration,
   showValue,
   type TextValues,
 } from './errors.ts';

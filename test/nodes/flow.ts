@@ -16,7 +16,7 @@ import serviceRequest from '../../nodes/service-request/node.ts';
 import timestampedAck from '../../nodes/timestamped-ack/node.ts';
 import { NODE_TYPES } from '../node-types.ts';
 
-type Registration = (RED: NodeAPI) => void;
+type Registration = (RED: NodeAPI) => void | Promise<void>;
 
 /** What we use of node-red-node-test-helper, which has no types. */
 interface Helper {
@@ -28,6 +28,7 @@ interface Helper {
   unload(): Promise<void>;
   /** Its spies on every method of every node. */
   _sandbox: { restore(): void };
+  _context: { init(settings: object): void; load(): Promise<void> };
   getNode(id: string): Node;
   request(): {
     get(path: string): PromiseLike<HttpAnswer> & { buffer(all: true): PromiseLike<{ text: string }> };
@@ -195,7 +196,7 @@ export class Flow {
 
 export type StartFlow = (
   flow: object[],
-  options?: { credentials?: object; nodes?: Registration[] },
+  options?: { credentials?: object; nodes?: Registration[]; stores?: object },
 ) => Promise<Flow>;
 
 /** Describes behaviour once per version of Node-RED. */
@@ -221,9 +222,13 @@ export function describeNodes(
         forget();
       });
 
-      const start: StartFlow = async (flow, { credentials = {}, nodes = [] } = {}) => {
+      const start: StartFlow = async (flow, { credentials = {}, nodes = [], stores } = {}) => {
         const started = new Flow(helper);
-        const watch = (RED: NodeAPI) => {
+        const watch = async (RED: NodeAPI) => {
+          if (stores) {
+            helper._context.init({ settings: {}, contextStorage: stores });
+            await helper._context.load();
+          }
           // What the helper gives to nodes lacks them.
           RED.hooks = (load(path) as NodeAPI).hooks;
           // Nobody asks the spies; they keep every message, and take more time than the nodes.

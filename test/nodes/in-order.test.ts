@@ -1,6 +1,5 @@
 // Messages whose fields take differently long to read keep their order.
 import assert from 'node:assert/strict';
-import { mock } from 'node:test';
 import { InOrder } from '../../nodes/shared/runtime/in-order.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
 import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
@@ -16,9 +15,7 @@ describe('what is kept in order', () => {
   beforeEach(() => {
     order = new InOrder();
     told = [];
-    mock.timers.enable({ apis: ['setTimeout'] });
   });
-  afterEach(() => mock.timers.reset());
 
   /** @returns settles it */
   function add(name: string): { resolve(): void; reject(): void } {
@@ -50,22 +47,56 @@ describe('what is kept in order', () => {
     assert.equal(told.at(-1), 'e');
   });
 
-  it('is held up for five seconds by what does not come', async () => {
-    const [first, second] = ['a', 'b'].map(add);
-    second!.resolve();
-    mock.timers.tick(4_999);
+  it('is idle when nothing waits', async () => {
+    assert.equal(order.isIdle, true);
+    const first = add('a');
+    assert.equal(order.isIdle, false);
+    first.resolve();
     await settled();
-    assert.deepEqual(told, []);
-    mock.timers.tick(1);
+    assert.equal(order.isIdle, true);
+  });
+
+  it('is 10 000 at most: one more fails, and keeps no place', async () => {
+    const waiting = Array.from({ length: 10_000 }, (_, n) => add(`${n}`));
+    add('one more').resolve();
     await settled();
-    assert.deepEqual(told, ['b']);
-    add('c').resolve();
+    assert.deepEqual(told, ['more than 10000 requests are waiting']);
+    waiting[0]!.resolve();
     await settled();
-    first!.resolve();
+    add('another').resolve();
+    for (const { resolve } of waiting) {
+      resolve();
+    }
     await settled();
-    assert.deepEqual(told, ['b', 'c', 'a']);
+    assert.deepEqual([told.length, told.at(-1)], [10_002, 'another']);
   });
 });
+
+/** A context store of which the test says when it answers. */
+class HeldStore {
+  static readonly held: (() => void)[] = [];
+
+  open = async (): Promise<void> => undefined;
+  close = async (): Promise<void> => undefined;
+  clean = async (): Promise<void> => undefined;
+  delete = async (): Promise<void> => undefined;
+  keys = (_: string, callback: (error: null, keys: string[]) => void): void => callback(null, []);
+  set = (_scope: string, _key: string, _value: unknown, callback?: (error: null) => void): void =>
+    callback?.(null);
+  get(_scope: string, key: string, callback: (error: null, value: unknown) => void): void {
+    HeldStore.held.push(() => callback(null, key === 'path' ? 'api/v1/order' : 1));
+  }
+
+  static async release(count: number): Promise<void> {
+    while (HeldStore.held.length < count) {
+      await settled();
+    }
+    for (const answer of HeldStore.held.splice(0)) {
+      answer();
+    }
+  }
+}
+const HELD = { stores: { default: { module: 'memory' }, held: { module: () => new HeldStore() } } };
 
 describeNodes('messages whose fields take differently long to read', (start) => {
   let box: Service;
@@ -76,7 +107,8 @@ describeNodes('messages whose fields take differently long to read', (start) => 
   after(() => box.close());
 
   const run = (...nodes: object[]) =>
-    start(flowAround(serviceNode(box), ...nodes), { credentials: secretsOf(box) });
+    start(flowAround(serviceNode(box), ...nodes), { credentials: secretsOf(box), ...HELD });
+  const written = () => box.calls.operations.map(({ payload }) => (payload as { value?: unknown }).value);
 
   it('are acknowledged in that order, whether a report brings the sample or fields do', async () => {
     const { gateway, device } = box.demo;
@@ -143,11 +175,56 @@ describeNodes('messages whose fields take differently long to read', (start) => 
     for (let n = 0; n < 4; n++) {
       await flow.inbox('out').next();
     }
-    const written = box.calls.operations.map(({ payload }) => (payload as { value?: unknown }).value);
-    assert.deepEqual(written, [0, 4]);
+    assert.deepEqual(written(), [0, 4]);
     const names = box.calls.rest.filter(({ method }) => method === 'PUT').map(({ body }) => body);
     assert.deepEqual(names.length, 2);
     assert.match(JSON.stringify(names[0]), /first name/);
     assert.match(JSON.stringify(names[1]), /second name/);
+  });
+
+  it('are written as they came, though the flow changes the object meanwhile', async () => {
+    const { gateway, device } = box.demo;
+    const held = { priority: '#:(held)::priority', priorityType: 'flow' };
+    const flow = await run(
+      { id: 'write', type: 'mt-gw-write', identifier: 'none-such', identifierType: 'str', ...held },
+      {
+        ...{ id: 'call', type: 'mt-service-request', method: 'PUT' },
+        ...{ path: '#:(held)::path', pathType: 'flow' },
+      },
+    );
+    box.forgetCalls();
+    const value = { level: 1 };
+    for (const level of [1, 2]) {
+      value.level = level;
+      flow.send('write', { gateway, device, payload: value });
+    }
+    value.level = 3;
+    await HeldStore.release(2);
+    for (let n = 0; n < 2; n++) {
+      await flow.inbox('errors').next();
+    }
+    assert.deepEqual(written(), [{ level: 1 }, { level: 2 }]);
+    const body = { name: 'one' };
+    flow.send('call', { payload: body });
+    body.name = 'two';
+    await HeldStore.release(1);
+    await flow.inbox('errors').next();
+    assert.deepEqual(box.calls.rest.find(({ method }) => method === 'PUT')?.body, { name: 'one' });
+  });
+
+  it('fail where the store of a field does not answer, and hold up nobody', async () => {
+    const { gateway, device } = box.demo;
+    const flow = await run({
+      ...{ id: 'read', type: 'mt-gw-read', identifier: '8800', identifierType: 'str' },
+      ...{ priority: '#:(held)::priority', priorityType: 'flow' },
+    });
+    flow.send('read', { gateway, device, n: 1 });
+    const { error } = await flow.inbox('errors').next();
+    assert.deepEqual([error?.code, error?.cause?.field], ['INVALID_INPUT', 'priority']);
+    assert.match(String(error?.message), /does not answer within 5 s$/);
+    HeldStore.held.splice(0);
+    flow.send('read', { gateway, device, n: 2 });
+    await HeldStore.release(1);
+    assert.equal(((await flow.inbox('out').next()) as { n?: number }).n, 2);
   });
 });

@@ -1,6 +1,6 @@
 // Typed fields: the values that a node takes from its settings, the message, the context or an expression.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import { invalidInput } from '../../../src/index.ts';
+import { invalidInput, showDuration, type TextValues } from '../../../src/index.ts';
 import { ENV_NAMES, type FieldType, hasEnv, SOURCE_TYPES, type TypedField } from '../defaults.ts';
 import { type Filled, notFilled, nothingIn } from './env.ts';
 import { InOrder } from './in-order.ts';
@@ -21,6 +21,8 @@ class PendingValue {
 }
 
 const SOURCES = new Set<FieldType>(SOURCE_TYPES);
+/** For a context store or an expression; then the message fails, which others wait for. */
+const MAX_WAIT_MS = 5_000;
 const ASYNC_TYPES = new Set<FieldType>(['flow', 'global', 'jsonata']);
 /** A property of the message itself, which is what most fields are: read without the path parser. */
 const PLAIN_PROPERTY = /^[A-Za-z_$][\w$]*$/;
@@ -77,10 +79,7 @@ export function createFields<Name extends string>(
   const isAsync = names.some((name) => ASYNC_TYPES.has(typeOf(name)));
   return (msg) => {
     const values = readNow(msg);
-    if (isAsync) {
-      return order.add(settle(values));
-    }
-    return order.isIdle ? values : order.add(Promise.resolve(values));
+    return isAsync || !order.isIdle ? order.add(settle(RED, values)) : values;
   };
 }
 
@@ -107,15 +106,27 @@ function isEmpty(value: unknown): boolean {
   }
 }
 
-async function settle<Name extends string>(pending: Values<Name>): Promise<Values<Name>> {
+async function settle<Name extends string>(RED: NodeAPI, pending: Values<Name>): Promise<Values<Name>> {
   const names = Object.keys(pending) as Name[];
   const results = await Promise.all(
     names.map((name) => {
       const value = pending[name];
-      return value instanceof PendingValue ? value.promise : { value };
+      return value instanceof PendingValue ? value.promise : { value: asItIsNow(RED, value) };
     }),
   );
   return Object.fromEntries(names.map((name, index) => [name, results[index]!.value])) as Values<Name>;
+}
+
+/** A flow may change an object while the message waits. */
+function asItIsNow(RED: NodeAPI, value: unknown): unknown {
+  try {
+    return typeof value === 'object'
+      ? (RED.util.cloneMessage({ value } as NodeMessage) as Values<'value'>).value
+      : value;
+  } catch {
+    // The code that uses it says what is wrong with it.
+    return value;
+  }
 }
 
 function createReader(
@@ -144,7 +155,7 @@ function createReader(
     case 'flow':
     case 'global':
       return (msg) =>
-        evaluate(field, text, isNothing, (callback) =>
+        evaluate(RED, field, text, isNothing, (callback) =>
           RED.util.evaluateNodeProperty(text, type, node, msg, callback),
         );
   }
@@ -219,7 +230,7 @@ function createExpression(
   try {
     const expression = RED.util.prepareJSONataExpression(text, node);
     return (msg) =>
-      evaluate(field, text, isNothing, (callback) =>
+      evaluate(RED, field, text, isNothing, (callback) =>
         RED.util.evaluateJSONataExpression(expression, msg, callback),
       );
   } catch {
@@ -228,6 +239,7 @@ function createExpression(
 }
 
 function evaluate(
+  RED: NodeAPI,
   field: string,
   text: string,
   isNothing: (value: unknown) => boolean,
@@ -235,7 +247,15 @@ function evaluate(
 ): PendingValue {
   return new PendingValue(
     new Promise((resolve, reject) => {
-      const refuse = (reason: string) => reject(invalidInput(field, text, reason));
+      let timer: NodeJS.Timeout | undefined;
+      let isOver = false;
+      const end = (settle: () => void) => {
+        isOver = true;
+        clearTimeout(timer);
+        settle();
+      };
+      const refuse = (reason: string, values: TextValues = {}) =>
+        end(() => reject(invalidInput(field, text, reason, values)));
       try {
         start((error, value) => {
           if (error) {
@@ -243,11 +263,24 @@ function evaluate(
           } else if (isNothing(value)) {
             refuse('nothing');
           } else {
-            resolve({ value });
+            end(() => resolve({ value: asItIsNow(RED, value) }));
           }
         });
       } catch {
         refuse('expression');
+      }
+      const wait = (halves: number) => {
+        timer = setTimeout(() => {
+          // What has come while a flow kept the processor busy is taken first.
+          if (halves > 1) {
+            wait(halves - 1);
+          } else {
+            refuse('sourceSilent', { timeout: showDuration(MAX_WAIT_MS) });
+          }
+        }, MAX_WAIT_MS / 2);
+      };
+      if (!isOver) {
+        wait(2);
       }
     }),
   );

@@ -1,42 +1,36 @@
 // Keeps messages in the order in which they came, where what they wait for takes differently long.
+import { ServiceError } from '../../../src/index.ts';
 
-/** What does not come, as from a context store that does not answer, holds up what is behind it for so long. */
-const MAX_HELD_MS = 5_000;
+/** A source that answers slower than messages come would have ever more of them wait. */
+const MAX_WAITING = 10_000;
 
 export class InOrder {
-  /** Resolves when nothing that was given here holds up others any more; undefined: nothing does. */
-  #over: Promise<void> | undefined;
+  #last: Promise<void> | undefined;
+  #waiting = 0;
 
   /** Nothing waits here. */
   get isIdle(): boolean {
-    return this.#over === undefined;
+    return this.#waiting === 0;
   }
 
-  /** @returns what comes of it, or why nothing does, not before that of what was given earlier */
+  /**
+   * @param pending settles at some time, whatever happens: what does not holds up all behind it
+   * @returns what comes of it, or why nothing does, not before that of what was given earlier; rejects with `QUEUE_FULL`
+   *   where too many wait
+   */
   add<T>(pending: Promise<T>): Promise<T> {
-    const before = this.#over;
     // It may fail while it waits for those before it.
     pending.catch(() => undefined);
-    const result = before === undefined ? pending : before.then(() => pending);
-    const over = endOf(result);
-    this.#over = over;
-    void over.then(() => {
-      if (this.#over === over) {
-        this.#over = undefined;
-      }
-    });
+    if (this.#waiting >= MAX_WAITING) {
+      const limit = { limit: MAX_WAITING };
+      return Promise.reject(new ServiceError('QUEUE_FULL', 'waiting', limit, limit));
+    }
+    this.#waiting++;
+    const result = this.#last === undefined ? pending : this.#last.then(() => pending);
+    const end = () => {
+      this.#waiting--;
+    };
+    this.#last = result.then(end, end);
     return result;
   }
-}
-
-/** Resolves when this is settled, or has taken too long. */
-function endOf(result: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, MAX_HELD_MS).unref();
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    result.then(end, end);
-  });
 }
