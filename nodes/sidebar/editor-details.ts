@@ -34,6 +34,7 @@ export class DetailsView {
   readonly #parts: readonly DetailsPart[];
   #readings = new Readings();
   #chosen: Chosen | undefined;
+  #isAwaited = false;
   #shown: NetworkDetails | undefined;
   /** The button that was pressed last, as long as the pointer is on it. */
   #pressed: Element | undefined;
@@ -83,14 +84,15 @@ export class DetailsView {
     return this.#chosen !== undefined;
   }
 
-  /** Nothing is known yet of what was chosen. */
-  get isEmpty(): boolean {
-    return this.isOpen && this.#shown === undefined;
+  /** There is no answer yet about what was chosen. */
+  get isAwaited(): boolean {
+    return this.#isAwaited;
   }
 
   close(): void {
     this.#chosen = undefined;
     this.#shown = undefined;
+    this.#isAwaited = false;
     $(this.element).hide();
   }
 
@@ -103,6 +105,7 @@ export class DetailsView {
     }
     this.#readings = new Readings();
     this.#shown = undefined;
+    this.#isAwaited = true;
     this.#name.text(chosen.row?.name ?? chosen.id);
     this.#words.empty();
     this.#problem.empty();
@@ -138,11 +141,13 @@ export class DetailsView {
         query: { ...query, reports: 1 },
       });
       if (chosen === this.#chosen) {
+        this.#isAwaited = false;
         this.#show(details);
       }
     } catch (problem) {
       const { message, status } = problem as Problem;
       if (chosen === this.#chosen) {
+        this.#isAwaited = false;
         this.#problem.text(status === 404 ? say('gone') : message);
       }
     }

@@ -41,6 +41,9 @@ const NOT_DEPLOYED = 404;
 const START_MS = 3_000;
 const START_INTERVAL_MS = 250;
 
+/** Not all of these rows are known. */
+const hasGaps = ({ list, offset, limit }: Range): boolean => !list.has(offset, limit);
+
 /** The tab's content, which asks only while it is shown. */
 export class Panel {
   readonly element: HTMLElement;
@@ -161,6 +164,10 @@ export class Panel {
     this.#service = this.#controls.service;
     this.#model = new TreeModel(this.#controls.filters, isSame ? this.#model.openGateways : []);
     this.#tree.clear();
+    if (!isSame) {
+      // A click on what is left of the other one would be about this one.
+      this.#tree.setModel(this.#model);
+    }
     this.#isEntering = false;
     this.#near.clear();
     if (!isSame) {
@@ -196,14 +203,14 @@ export class Panel {
       this.#empty(say('noService'));
       return POLL_INTERVAL_MS;
     }
-    const isHeld = this.#controls.isMoving && this.#tree.isPointedAt && !this.#tree.hasGaps;
-    if (isHeld && !this.#details.isEmpty) {
-      return POINTED_AT_INTERVAL_MS;
-    }
     const [model, service] = [this.#model, this.#service];
     try {
       await Promise.all([this.#listen(service), this.#changes.begin(service)]);
-      const ranges = isHeld ? [] : model.rangesOf(...this.#tree.sight);
+      const isHeld = this.#controls.isMoving && this.#tree.isPointedAt && this.#tree.shows(model);
+      const ranges = model.rangesOf(...this.#tree.sight).filter((range) => !isHeld || hasGaps(range));
+      if (isHeld && ranges.length === 0 && !this.#details.isAwaited) {
+        return POINTED_AT_INTERVAL_MS;
+      }
       const details = this.#details.refresh(this.#changes.query);
       const pages = await Promise.all(ranges.map((range) => this.#fetch(service, range)));
       await details;
@@ -213,6 +220,7 @@ export class Panel {
       }
       this.#failures = 0;
       if (isHeld) {
+        this.#tree.render();
         return POINTED_AT_INTERVAL_MS;
       }
       this.#show(pages[0]);

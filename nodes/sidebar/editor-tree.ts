@@ -170,29 +170,22 @@ export class TreeView {
   }
 
   #scrolled(): void {
-    if (this.#hasGaps(this.#renderRows())) {
-      this.#events.missing();
-    }
-  }
-
-  /** Not all rows are known that are in sight. */
-  get hasGaps(): boolean {
-    const model = this.#model;
-    const { sight } = this;
-    return model?.size === undefined || model.isWaiting(...sight) || this.#hasGaps(sight);
-  }
-
-  #hasGaps([first, last]: [number, number]): boolean {
+    const [first, last] = this.#renderRows();
     const model = this.#model;
     if (model?.size === undefined) {
-      return false;
+      return;
     }
     for (let position = first; position <= Math.min(last, model.size - 1); position++) {
       if (!model.at(position)?.row) {
-        return true;
+        this.#events.missing();
+        return;
       }
     }
-    return false;
+  }
+
+  /** Whether its rows are those of this model, as far as they are known. */
+  shows(model: TreeModel): boolean {
+    return model === this.#model && model.size !== undefined;
   }
 
   #selectedPosition(): number {

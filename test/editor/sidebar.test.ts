@@ -204,6 +204,33 @@ for (const [index, version] of VERSIONS.entries()) {
       await sort.selectOption('name');
     });
 
+    it('shows what is opened or looked for while the pointer moves over it, and moves no other row for that', async () => {
+      const { page } = editor;
+      const sort = page.locator('.mt-gateway-side-sort');
+      const search = page.locator('.mt-gateway-side-search');
+      const top = side.tree.locator('[role=treeitem]').first();
+      await sort.selectOption('lastSeen');
+      await rowOf(gateways[1]!).waitFor();
+      const key = await top.getAttribute('data-key');
+      const other = service.gateways.find(({ mac }) => key !== `/${mac}`)!;
+      const rest = await pointAt(page, top);
+      const time = new Date().toISOString();
+      await service.publish(other.mac, other.devices[0]!.mac, 'heartbeat', { time, seq: 91, status: 0 });
+      await untilShown(page);
+      await toggle(top);
+      await side.tree.locator('[aria-level="2"]').first().waitFor();
+      assert.equal(await top.getAttribute('data-key'), key);
+      await search.fill('no such device');
+      await side.says('Nothing found');
+      await search.fill('');
+      await top.and(side.tree.locator(`[data-key="/${other.mac}"]`)).waitFor();
+      await rest();
+      await toggle(rowOf(key!.slice(1)));
+      await side.tree.locator('[aria-level="2"]').first().waitFor({ state: 'detached' });
+      await sort.selectOption('name');
+      await rowOf(gateways[1]!).waitFor();
+    });
+
     it('lists no device twice where gateways were open, and opens them again when nothing is looked for', async () => {
       const { page } = editor;
       const [mac = '', other = ''] = first().devices.map((device) => device.mac);
