@@ -161,8 +161,8 @@ async function tryAddress(
       }
     }
     const trial = new Trial(settings, clientId, how.listensTo);
-    const probe = await trial.run(start, deadline);
-    if (how.isPersistent && !trial.hasConnected) {
+    const { hasConnected, ...probe } = await trial.run(start, deadline);
+    if (how.isPersistent && !hasConnected) {
       sessionStays(settings, url, clientId);
     }
     return probe;
@@ -177,7 +177,6 @@ class Trial {
   readonly #settings: MqttSettings;
   readonly #topics: Topics;
   readonly #client: MqttClient;
-  #hasConnected = false;
   readonly #gateways = new Set<string>();
   /** Nothing is asked for, only whether the broker takes the login. */
   readonly #onlyConnects: boolean;
@@ -202,19 +201,17 @@ class Trial {
     );
   }
 
-  /** The broker has ended a session that it had under this id. */
-  get hasConnected(): boolean {
-    return this.#hasConnected;
-  }
-
-  /** @param start and @param deadline in milliseconds of `performance.now()` */
-  async run(start: number, deadline: number): Promise<BrokerProbe> {
+  /**
+   * @param start and @param deadline in milliseconds of `performance.now()`
+   * @returns `hasConnected`: the broker has ended a session that it had under this id
+   */
+  async run(start: number, deadline: number): Promise<BrokerProbe & { hasConnected: boolean }> {
     const { brokers, proxy, sharedGroup } = this.#settings;
     try {
       const failure = await this.#connect(deadline);
-      this.#hasConnected = failure === undefined || this.#client.state.name === 'limited';
+      const hasConnected = failure === undefined || this.#client.state.name === 'limited';
       const ms = Math.round(performance.now() - start);
-      const found = { ms, gateways: 0, proxies: proxiesOf(proxy, brokers), missed: 0 };
+      const found = { ms, gateways: 0, proxies: proxiesOf(proxy, brokers), missed: 0, hasConnected };
       if (failure !== undefined) {
         return { ok: false, text: noBroker(failure), notes: [], ...found };
       }

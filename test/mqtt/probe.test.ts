@@ -355,6 +355,45 @@ describe('the test of a broker connection', () => {
     }
   });
 
+  for (const [delays, expected] of [
+    [
+      [Number.POSITIVE_INFINITY, 2_500],
+      ['reason.noAnswer', 'status.connected'],
+    ],
+    // What listening to the first one takes is not missing for the others.
+    [
+      [0, 4_000],
+      ['status.connected', 'status.connected'],
+    ],
+    [
+      [0, 0, 7_000],
+      ['status.connected', 'status.connected', 'reason.noAnswer'],
+    ],
+  ] as const) {
+    it(`gives each broker of a list its part of what is left: they answer after ${delays} ms`, async () => {
+      const brokers = await Promise.all(delays.map(() => startScriptedBroker()));
+      try {
+        for (const [i, { options, release }] of brokers.entries()) {
+          options.withhold = ['connack'];
+          options.intercept = ({ cmd }) => {
+            if (cmd === 'connect' && delays[i] !== Number.POSITIVE_INFINITY) {
+              setTimeout(() => release.call(brokers[i], 'connack'), delays[i]);
+            }
+            return false;
+          };
+        }
+        const { notes } = await probe({ brokers: brokers.map(({ url }) => url) });
+        const reasons = addressesOf({ notes: notes.filter(({ key }) => key === 'check.address') });
+        assert.deepEqual(
+          reasons.map(([, , reason]) => reason),
+          expected,
+        );
+      } finally {
+        await Promise.all(brokers.map((broker) => broker.stop()));
+      }
+    });
+  }
+
   it('names the brokers of a list that there was no time for', async () => {
     bench.broker.options.withhold = ['connack'];
     const { url } = bench.broker;
