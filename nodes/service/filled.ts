@@ -2,7 +2,7 @@
 import type { Node, NodeAPI } from 'node-red';
 import { invalidInput, ServiceError, showAddress, showValue } from '../../src/index.ts';
 import { asText, pickKnown, type Range } from '../shared/defaults.ts';
-import { checkGiven, checkRange, fillEnv, isBlank, notFilled } from '../shared/runtime/env.ts';
+import { checkGiven, checkRange, fillEnv, isBlank, notFilled, type Unfilled } from '../shared/runtime/env.ts';
 import {
   CREDENTIALS,
   DEFAULTS,
@@ -56,6 +56,13 @@ export interface FilledService {
   check(this: void, half: Half): void;
 }
 
+/** Of several addresses at once: a comma may be a part of a password. What is missing is named also where it stood in there. */
+function withoutLogin(unfilled: Unfilled): Unfilled {
+  const { text, variable = '' } = unfilled;
+  const shown = showAddress(text, '…@');
+  return { ...unfilled, text: shown.includes(variable) ? shown : variable };
+}
+
 /**
  * Fills a saved or typed service; a variable that is set and empty is an empty text.
  * @param original properties and credentials before Node-RED filled what it fills
@@ -89,11 +96,7 @@ export function fillService(
       for (const [property, unfilled] of filled.unset) {
         if (property in config && property !== 'name' && isOfHalf(property, half)) {
           const isAddress = (addresses as readonly string[]).includes(property);
-          // Of several at once: a comma may be a part of a password.
-          throw notFilled(
-            property,
-            isAddress ? { ...unfilled, text: showAddress(unfilled.text, '…@') } : unfilled,
-          );
+          throw notFilled(property, isAddress ? withoutLogin(unfilled) : unfilled);
         }
       }
       for (const [property, value] of Object.entries(config)) {

@@ -73,9 +73,7 @@ export function hideVariables(
         return [name, value];
       }
       if (name === 'value' && hasEnv(given)) {
-        // A login and a query may hold secrets that no variable does.
-        const typedText = isAddress(field) ? showAddress(given, '…@') : given;
-        return [name, mark ?? typedText.slice(0, MAX_SHOWN_LENGTH)];
+        return [name, mark ?? typedText(field, given, value).slice(0, MAX_SHOWN_LENGTH)];
       }
       if (typeof value === 'object') {
         return [name, { key: value.key, values: inValues(value.values) }];
@@ -100,6 +98,15 @@ export function hideVariables(
 }
 
 const isAddress = (property: string): boolean => property.endsWith('Url');
+
+/** A login and a query may hold secrets that no variable does. @param value what the error shows: perhaps a variable alone */
+function typedText(field: string, given: string, value: TextValues[string]): string {
+  if (!isAddress(field)) {
+    return given;
+  }
+  const isVariable = typeof value === 'string' && /^\$\{[^{}]+\}$/.test(value) && given.includes(value);
+  return isVariable ? value : showAddress(given, '…@');
+}
 
 /** The last ones of each service: somebody may ask for what goes wrong again and again. */
 const lastContents = new WeakMap<Node, { of: string; contents: HiddenTexts }>();
