@@ -3,7 +3,7 @@
 /** The reasons of INVALID_INPUT by the words for them, which are below "invalid" in the locale files. */
 const REASONS: Record<string, readonly string[]> = {
   missing: ['missing', 'noAddress', 'noSample'],
-  nothing: ['nothing', 'nothingSecret', 'mayNotFill'],
+  nothing: ['nothing', 'nothingSecret', 'mayNotFill', 'sourceSilent'],
   mac: ['notMac'],
   number: ['notNumber', 'notInteger', 'notStep', 'notVersion', 'notRange'],
   range: ['outOfRange', 'notPriority', 'profileRange', 'profileQos'],
