@@ -171,11 +171,19 @@ export class DetailsView {
     this.#words.text(words(details));
     const values = details.values.map(toValueRow);
     // A new line would move the button away that somebody is about to press; what that brings is seen.
-    const pointed = this.element.querySelector('button:hover');
-    const isAboutToPress = pointed !== null && pointed !== this.#pressed;
-    this.#values.show(isAboutToPress ? values.filter(({ key }) => this.#values.has(key)) : values);
+    const isHeld = !this.#values.isEmpty && this.#isAboutToPress;
+    this.#values.show(isHeld ? values.filter(({ key }) => this.#values.has(key)) : values);
     this.#heardBy.show(details.heardBy.map(toLinkRow));
     this.#about.show(aboutRows(details));
+  }
+
+  /** A button below the values. */
+  get #isAboutToPress(): boolean {
+    const pointed = this.element.querySelector('button:hover');
+    const isBelow =
+      pointed !== null &&
+      this.#values.element.compareDocumentPosition(pointed) === Node.DOCUMENT_POSITION_FOLLOWING;
+    return isBelow && pointed !== this.#pressed;
   }
 
   #drawLine(row: HTMLElement, identifier: string): void {

@@ -17,7 +17,11 @@ export function openMenu(label: string, choices: readonly MenuChoice[], at: Poin
   const before = document.activeElement as HTMLElement | null;
   const menu = element('div', 'mt-gateway-menu').attr({ role: 'menu', 'aria-label': label });
   // For a screen reader it is the name of the menu.
-  element('div', 'mt-gateway-menu-heading', label).attr('aria-hidden', 'true').appendTo(menu);
+  element('div', 'mt-gateway-menu-heading', label)
+    .attr('aria-hidden', 'true')
+    // The focus stays where it is.
+    .on('mousedown', (event) => event.preventDefault())
+    .appendTo(menu);
   const close = () => {
     menu.remove();
     before?.focus();

@@ -25,11 +25,13 @@ export class SecondClicks {
     let isCaught = false;
     const look = (event: MouseEvent) => {
       if (event.type === 'mousedown') {
+        if (event.detail <= 1) {
+          this.#clicked = NOT_CLICKED;
+        }
         const { key, at } = this.#clicked;
-        this.#clicked = NOT_CLICKED;
-        const isSecond = event.detail > 1 && event.timeStamp - at < DOUBLE_CLICK_MS;
-        isCaught = isSecond && keyOf(event.target as Element) !== key;
-        if (isCaught) {
+        const isFurther = event.timeStamp - at < DOUBLE_CLICK_MS;
+        isCaught = isFurther && keyOf(event.target as Element) !== key;
+        if (isCaught && event.detail === 2) {
           moved(key);
         }
       }

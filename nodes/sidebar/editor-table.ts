@@ -28,6 +28,10 @@ export class LiveTable {
     this.element = section[0]!;
   }
 
+  get isEmpty(): boolean {
+    return this.#rows.size === 0;
+  }
+
   has(key: string): boolean {
     return this.#rows.has(key);
   }

@@ -602,6 +602,19 @@ describe('a device in the sidebar', function () {
     await values.getByText('humidity').waitFor();
   });
 
+  it('shows the values of another one at once, wherever the pointer rests', async () => {
+    const { page } = editor;
+    const values = details().getByRole('table', { name: 'Values' });
+    await details().getByRole('button', { name: 'Close' }).hover();
+    await side.tree.focus();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await values.waitFor({ state: 'hidden' });
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await values.getByText('humidity').waitFor();
+  });
+
   it('comes into the flow by a drag, as the node that is chosen, with its service', async () => {
     await press('Close');
     await side.tree.locator(`[data-key="/${service.demo.gateway}"]`).click();

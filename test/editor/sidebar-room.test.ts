@@ -146,6 +146,7 @@ describe('the list of the sidebar', function () {
     await page.locator('.mt-gateway-side-waiting').waitFor({ state: 'hidden' });
     assert.equal(await isRowThere(), false);
     await press(2);
+    await press(3);
     await side.tree.locator(`[data-key="${key}"][aria-expanded=true]`).waitFor({ state: 'attached' });
     const selected = side.tree.locator('[aria-selected=true]');
     assert.equal(await selected.getAttribute('data-key'), key);
