@@ -3,6 +3,7 @@ import type { Node, NodeAPI } from 'node-red';
 import { invalidInput, ServiceError, showAddress, showValue } from '../../src/index.ts';
 import { asText, pickKnown, type Range } from '../shared/defaults.ts';
 import { checkGiven, checkRange, fillEnv, isBlank, notFilled, type Unfilled } from '../shared/runtime/env.ts';
+import { isVariable, MAX_SHOWN_LENGTH } from '../shared/runtime/hidden-variables.ts';
 import {
   CREDENTIALS,
   DEFAULTS,
@@ -60,7 +61,9 @@ export interface FilledService {
 function withoutLogin(unfilled: Unfilled): Unfilled {
   const { text, variable = '' } = unfilled;
   const shown = showAddress(text, '…@');
-  return { ...unfilled, text: shown.includes(variable) ? shown : variable };
+  // What is no name may be a part of a password that looks like a variable.
+  const isNamed = !isVariable(variable) || shown.slice(0, MAX_SHOWN_LENGTH).includes(variable);
+  return { ...unfilled, text: isNamed ? shown : variable };
 }
 
 /**

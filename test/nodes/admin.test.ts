@@ -658,6 +658,21 @@ describeNodes('the admin endpoints', (start) => {
       });
     }
 
+    it('shows no part of a password that looks like a variable', async () => {
+      const flow = await run();
+      const brokerUrl = 'mqtt://user:p${TOP,SECRET}x@127.0.0.1:1';
+      const { mqtt } = await test(flow, typed({ brokerUrl, authUrl: '', baseUrl: '' }));
+      assert.equal(mqtt.ok, false);
+      assert.doesNotMatch(mqtt.message, /SECRET/);
+    });
+
+    it('names a variable that is not set behind many addresses', async () => {
+      const flow = await run();
+      const brokerUrl = `${'mqtt://a-long-name.invalid:1883,'.repeat(4)}mqtt://\${MT_NOWHERE}`;
+      const { mqtt } = await test(flow, typed({ brokerUrl, authUrl: '', baseUrl: '' }));
+      assert.match(mqtt.message, /\$\{MT_NOWHERE\}/);
+    });
+
     it('takes credentials that are null as none', async () => {
       const flow = await run();
       const body = { ...serviceNode(box), brokerUrl: '', credentials: null };

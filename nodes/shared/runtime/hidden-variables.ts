@@ -10,7 +10,7 @@ type Replacement = [content: string, mark: string];
 
 /** What is shorter stands in nearly every text, and is guessed soon (docs/security.md); in an address it is hidden with the whole host. */
 const MIN_LENGTH = 3;
-const MAX_SHOWN_LENGTH = 80;
+export const MAX_SHOWN_LENGTH = 80;
 /** Characters of all contents, lists also in parts: each is looked for in some twenty spellings. Beyond it no text is shown. */
 const MAX_CONTENTS_LENGTH = 100_000;
 const UNKNOWN = '…';
@@ -97,6 +97,9 @@ export function hideVariables(
   };
 }
 
+/** A text that is one variable, by a usual name. */
+export const isVariable = (text: string): boolean => /^\$\{[A-Za-z_]\w*\}$/.test(text);
+
 const isAddress = (property: string): boolean => property.endsWith('Url');
 
 /** A login and a query may hold secrets that no variable does. @param value what the error shows: perhaps a variable alone */
@@ -104,8 +107,9 @@ function typedText(field: string, given: string, value: TextValues[string]): str
   if (!isAddress(field)) {
     return given;
   }
-  const isVariable = typeof value === 'string' && /^\$\{[^{}]+\}$/.test(value) && given.includes(value);
-  return isVariable ? value : showAddress(given, '…@');
+  return typeof value === 'string' && isVariable(value) && given.includes(value)
+    ? value
+    : showAddress(given, '…@');
 }
 
 /** The last ones of each service: somebody may ask for what goes wrong again and again. */
