@@ -1954,7 +1954,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'that are pushed out cost about as much as those that are refused, at 10 000 gateways',
         ],
       },
-    'No message overtakes an earlier one at its node because a field of that comes from a context store that takes its time, or from an expression.':
+    'No request, acknowledgement or call overtakes an earlier one of its node because a field of that comes from a context store that takes its time, or from an expression.':
       {
         'nodes/in-order': [
           'are sent in the order in which they came',
@@ -1965,11 +1965,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'Each is sent as it came, whatever the flow changes of it meanwhile.': {
       'nodes/in-order': 'are written as they came, though the flow changes the object meanwhile',
     },
-    'Where such a source does not answer within 5 seconds, the message ends with `INVALID_INPUT`; up to 10 000 wait at a node, more end with `QUEUE_FULL`.':
+    'Where such a source does not answer within 5 seconds, the message ends with `INVALID_INPUT`; up to 100 000 wait at a node, more end with `QUEUE_FULL`.':
       {
         'nodes/in-order': [
           'fail where the store of a field does not answer, and hold up nobody',
-          'is 10 000 at most: one more fails, and keeps no place',
+          'is 100 000 at most: one more fails, and keeps no place',
         ],
       },
     'A request without a gateway goes to the one that hears the device best, by the signals of the last five minutes, or to the one that reported it last where there are none.':

@@ -56,11 +56,11 @@ describe('what is kept in order', () => {
     assert.equal(order.isIdle, true);
   });
 
-  it('is 10 000 at most: one more fails, and keeps no place', async () => {
-    const waiting = Array.from({ length: 10_000 }, (_, n) => add(`${n}`));
+  it('is 100 000 at most: one more fails, and keeps no place', async () => {
+    const waiting = Array.from({ length: 100_000 }, (_, n) => add(`${n}`));
     add('one more').resolve();
     await settled();
-    assert.deepEqual(told, ['more than 10000 requests are waiting']);
+    assert.deepEqual(told, ['more than 100000 requests are waiting']);
     waiting[0]!.resolve();
     await settled();
     add('another').resolve();
@@ -68,7 +68,7 @@ describe('what is kept in order', () => {
       resolve();
     }
     await settled();
-    assert.deepEqual([told.length, told.at(-1)], [10_002, 'another']);
+    assert.deepEqual([told.length, told.at(-1)], [100_002, 'another']);
   });
 });
 
@@ -119,7 +119,9 @@ describeNodes('messages whose fields take differently long to read', (start) => 
     const times = [1, 2].map((second) => `2026-01-02T03:04:0${second}.000Z`);
     const sample = { gateway, device, identifier: '8800', form: 'raw' };
     flow.send('ack', { ...sample, sampled: times[0] });
-    flow.send('ack', { report: { ...sample, kind: 'timestamped', ack: true, time: times[1] } });
+    const report = { ...sample, kind: 'timestamped', ack: true, time: times[1] };
+    flow.send('ack', { report });
+    report.time = 'changed meanwhile';
     for (const _ of times) {
       await flow.inbox('out').next();
     }
@@ -194,16 +196,21 @@ describeNodes('messages whose fields take differently long to read', (start) => 
     );
     box.forgetCalls();
     const value = { level: 1 };
+    const msg = { gateway, device, payload: value, key: '' };
     for (const level of [1, 2]) {
       value.level = level;
-      flow.send('write', { gateway, device, payload: value });
+      msg.key = `${level}`.repeat(32);
+      flow.send('write', msg);
     }
     value.level = 3;
+    msg.key = '3'.repeat(32);
     await HeldStore.release(2);
     for (let n = 0; n < 2; n++) {
       await flow.inbox('errors').next();
     }
     assert.deepEqual(written(), [{ level: 1 }, { level: 2 }]);
+    const keys = box.calls.operations.map(({ payload }) => (payload as { key?: string }).key);
+    assert.deepEqual(keys, ['1'.repeat(32), '2'.repeat(32)]);
     const body = { name: 'one' };
     flow.send('call', { payload: body });
     body.name = 'two';

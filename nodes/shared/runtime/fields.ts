@@ -4,7 +4,7 @@ import { invalidInput, showDuration, type TextValues } from '../../../src/index.
 import { ENV_NAMES, type FieldType, hasEnv, SOURCE_TYPES, type TypedField } from '../defaults.ts';
 import { type Filled, notFilled, nothingIn } from './env.ts';
 import { InOrder } from './in-order.ts';
-import { readProperty } from './message.ts';
+import { copyOf, readProperty } from './message.ts';
 
 type Reader = (msg: NodeMessage) => unknown;
 type Values<Name extends string> = Record<Name, unknown>;
@@ -77,9 +77,10 @@ export function createFields<Name extends string>(
     return values;
   };
   const isAsync = names.some((name) => ASYNC_TYPES.has(typeOf(name)));
+  order.mayWait ||= isAsync;
   return (msg) => {
     const values = readNow(msg);
-    return isAsync || !order.isIdle ? order.add(settle(RED, values)) : values;
+    return isAsync || !order.isIdle ? order.add(settle(values)) : values;
   };
 }
 
@@ -106,27 +107,15 @@ function isEmpty(value: unknown): boolean {
   }
 }
 
-async function settle<Name extends string>(RED: NodeAPI, pending: Values<Name>): Promise<Values<Name>> {
+async function settle<Name extends string>(pending: Values<Name>): Promise<Values<Name>> {
   const names = Object.keys(pending) as Name[];
   const results = await Promise.all(
     names.map((name) => {
       const value = pending[name];
-      return value instanceof PendingValue ? value.promise : { value: asItIsNow(RED, value) };
+      return value instanceof PendingValue ? value.promise : { value };
     }),
   );
   return Object.fromEntries(names.map((name, index) => [name, results[index]!.value])) as Values<Name>;
-}
-
-/** A flow may change an object while the message waits. */
-function asItIsNow(RED: NodeAPI, value: unknown): unknown {
-  try {
-    return typeof value === 'object'
-      ? (RED.util.cloneMessage({ value } as NodeMessage) as Values<'value'>).value
-      : value;
-  } catch {
-    // The code that uses it says what is wrong with it.
-    return value;
-  }
 }
 
 function createReader(
@@ -155,8 +144,11 @@ function createReader(
     case 'flow':
     case 'global':
       return (msg) =>
-        evaluate(RED, field, text, isNothing, (callback) =>
-          RED.util.evaluateNodeProperty(text, type, node, msg, callback),
+        evaluate(field, text, isNothing, (callback) =>
+          // A store in memory gives what flows go on changing.
+          RED.util.evaluateNodeProperty(text, type, node, msg, (error, value: unknown) =>
+            callback(error, copyOf(RED, value)),
+          ),
         );
   }
 }
@@ -230,7 +222,7 @@ function createExpression(
   try {
     const expression = RED.util.prepareJSONataExpression(text, node);
     return (msg) =>
-      evaluate(RED, field, text, isNothing, (callback) =>
+      evaluate(field, text, isNothing, (callback) =>
         RED.util.evaluateJSONataExpression(expression, msg, callback),
       );
   } catch {
@@ -238,8 +230,8 @@ function createExpression(
   }
 }
 
+/** Fails where no answer comes for `MAX_WAIT_MS`. */
 function evaluate(
-  RED: NodeAPI,
   field: string,
   text: string,
   isNothing: (value: unknown) => boolean,
@@ -263,7 +255,7 @@ function evaluate(
           } else if (isNothing(value)) {
             refuse('nothing');
           } else {
-            end(() => resolve({ value: asItIsNow(RED, value) }));
+            end(() => resolve({ value }));
           }
         });
       } catch {

@@ -1,7 +1,8 @@
 // The input messages that a node handles: `done` is called once for each, the status counts them, and they end when the node closes.
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
 import { invalidInput, ServiceError } from '../../../src/index.ts';
-import { copyCopyable } from './message.ts';
+import type { InOrder } from './in-order.ts';
+import { copyCopyable, copyOfMessage } from './message.ts';
 import { type Status, statusOfError } from './status.ts';
 import { toErrorOfMessage, toFlowError } from './texts.ts';
 
@@ -18,6 +19,8 @@ const READY: Status = { style: 'ready', key: 'status.ready' };
 interface InputContext {
   RED: NodeAPI;
   node: Node;
+  /** In which the messages wait for their fields. */
+  order: InOrder;
   /** Why there is no handler. */
   problem: Error | undefined;
   show(this: void, status: Status): void;
@@ -67,7 +70,9 @@ export class Inputs {
       if (!this.handler) {
         throw this.#context.problem;
       }
-      const handled = this.handler(msg, (out) => sendChecked(out, send));
+      const { RED, order } = this.#context;
+      const own = order.mayWait ? copyOfMessage(RED, msg) : msg;
+      const handled = this.handler(own, (out) => sendChecked(out, send));
       if (handled) {
         void this.#follow(input, handled);
       } else {

@@ -32,6 +32,26 @@ export function updateMessage<Msg extends NodeMessage>(RED: NodeAPI, msg: Msg, v
   }
 }
 
+/** The value itself where it cannot be copied; whoever uses it says what is wrong with it. */
+export function copyOf(RED: NodeAPI, value: unknown): unknown {
+  try {
+    return typeof value === 'object'
+      ? (RED.util.cloneMessage({ value } as NodeMessage) as { value?: unknown }).value
+      : value;
+  } catch {
+    return value;
+  }
+}
+
+/** The message as it is now, for one that has to wait: flows may go on changing it. Itself where it cannot be copied. */
+export function copyOfMessage<Msg extends NodeMessage>(RED: NodeAPI, msg: Msg): Msg {
+  try {
+    return RED.util.cloneMessage(msg) as Msg;
+  } catch {
+    return msg;
+  }
+}
+
 /** Properties that Node-RED itself reads before it sends a message to Catch nodes. */
 const READ_BY_NODE_RED = new Set(['hasOwnProperty', 'error', '__proto__']);
 

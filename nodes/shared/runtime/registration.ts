@@ -25,7 +25,7 @@ import { type InputHandler, Inputs } from './inputs.ts';
 import { type Opened, ServiceUser } from './service-user.ts';
 import type { ServiceNode } from './services.ts';
 import { ownState, type Status, StatusLine, statusOfError, statusOfSession } from './status.ts';
-import { toFlowError, translate } from './texts.ts';
+import { toErrorOfMessage, toFlowError, translate } from './texts.ts';
 
 /** What a node is given when it starts. */
 export interface NodeContext<Config, Credentials> {
@@ -174,6 +174,7 @@ export function tellProblem(
 }
 
 interface BaseContext<Config, Credentials> extends Omit<NodeContext<Config, Credentials>, 'session'> {
+  order: InOrder;
   session: Session | undefined;
   /** Why there is no session. */
   problem: Error | undefined;
@@ -215,7 +216,8 @@ function register<Config extends NodeConfig, Credentials extends object>(
       config,
       credential: createCredentials(RED, node, saved),
       fields: (names, options) => createFields(RED, node, config as never, filled, names, options, order),
-      fail: (error, msg) => node.error(toFlowError(RED, error), msg),
+      order,
+      fail: (error, msg) => node.error(toErrorOfMessage(RED, error), msg),
     } satisfies Partial<BaseContext<Config, Credentials>>;
     const user = new ServiceUser(RED, node, config.service, (service, isRunning) => {
       const problem = findProblem(service, config.service, filled, () => {
