@@ -146,14 +146,12 @@ export function spellingsOf(given: unknown): string[] {
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
   const percent = hex.replace(/../g, '%$&');
-  const inUrl = encodeURIComponent(secret.replace(LONE_SURROGATES, ''));
-  const inSmallUrl = inUrl.replace(/%../g, (code) => code.toLowerCase());
   const base64 = bytes.toString('base64');
   const all = [
     secret,
     ...jsonSpellings(secret),
     ...htmlSpellings(secret),
-    ...[inUrl, inSmallUrl].flatMap((text) => [text, text.replaceAll('%20', '+')]),
+    ...urlSpellings(secret.replace(LONE_SURROGATES, '')),
     percent,
     percent.toUpperCase(),
     hex,
@@ -164,6 +162,17 @@ export function spellingsOf(given: unknown): string[] {
     ...within64(bytes),
   ];
   return [...new Set(all)];
+}
+
+/** What encoders of addresses and forms do with the few characters that not all of them leave: JavaScript, Python, Java, PHP. */
+const FURTHER_ENCODED = [/(?!)/g, /[!'()*]/g, /[!'()~]/g, /[!'()*~]/g];
+
+/** The codes with small and with capital letters, blanks as in addresses and as in forms. */
+function urlSpellings(text: string): string[] {
+  const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return FURTHER_ENCODED.map((further) => encodeURIComponent(text).replace(further, percent))
+    .flatMap((url) => [url, url.replace(/%../g, (code) => code.toLowerCase())])
+    .flatMap((url) => [url, url.replaceAll('%20', '+')]);
 }
 
 /** Less could be a part of anything in Base64. */
@@ -180,13 +189,14 @@ function within64(bytes: Buffer): string[] {
   return texts.filter(({ length }) => length >= MIN_WITHIN_BASE64);
 }
 
-/** As JavaScript, Python, Go and .NET write it, the codes with small and with capital letters. */
+/** As JavaScript, Python, Go, Java and .NET write it, the codes with small and with capital letters. */
 function jsonSpellings(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const coded = [
     json,
     json.replace(/[^ -~]/g, jsonCode),
     json.replace(/[<>&]/g, jsonCode),
+    json.replace(/[<>&='\u2028\u2029]/g, jsonCode),
     secret.replaceAll('\\', '\\\\').replace(/[^ -~]|["&'+<>`]/g, jsonCode),
   ];
   return coded

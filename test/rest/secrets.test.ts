@@ -51,6 +51,19 @@ describe('secrets', () => {
     });
   }
 
+  const RARE = "a!'(b)*c~=";
+  for (const [how, spelling] of Object.entries({
+    'in a form of Java and browsers': 'a%21%27%28b%29*c%7E%3D',
+    'in a form of Python': 'a%21%27%28b%29%2Ac~%3D',
+    'in a form of PHP': 'a%21%27%28b%29%2Ac%7E%3D',
+    'in a form of PHP in small letters': 'a%21%27%28b%29%2ac%7e%3d',
+    'in the JSON of Java': 'a!\\u0027(b)*c~\\u003d',
+  })) {
+    it(`are hidden ${how}`, () => {
+      assert.equal(hideSecrets(`(${spelling}) ${spelling}.`, [RARE]), '(***) ***.');
+    });
+  }
+
   const codes = (text: string, code: (point: number) => string) =>
     [...text].map((letter) => code(letter.codePointAt(0) as number)).join('');
   const MANY = `${HARD}🏢word`;
