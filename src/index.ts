@@ -1,5 +1,6 @@
 // What the engine exports: the names that nodes may use.
 
+export { startPatientTimer } from './collections/patient-timer.ts';
 export {
   copyError,
   ERROR_CODES,

@@ -1,6 +1,7 @@
 // Sends one HTTP request and collects its response; alone knows undici, which is loaded with the first request.
 import type { Socket } from 'node:net';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
+import { startPatientTimer } from '../collections/patient-timer.ts';
 import { ServiceError } from '../errors.ts';
 import { proxyFor } from '../proxy/choice.ts';
 import { openTunnel } from '../proxy/tunnel.ts';
@@ -182,7 +183,7 @@ function collect(
     let settled = false;
     const settle = (outcome: HttpResponse | ServiceError) => {
       settled = true;
-      clearTimeout(timer);
+      endTimer();
       signal?.removeEventListener('abort', stop);
       if (outcome instanceof ServiceError) {
         reject(outcome);
@@ -205,7 +206,7 @@ function collect(
         end(fail('ETIMEDOUT'));
       }
     };
-    let timer = setTimeout(giveUp, timeout);
+    let endTimer = startPatientTimer(giveUp, timeout);
     signal?.addEventListener('abort', stop);
 
     const chunks: Buffer[] = [];
@@ -235,8 +236,8 @@ function collect(
       onResponseStart(_, statusCode, headers) {
         Object.assign(response, { statusCode, headers });
         if (isUnread(response, request)) {
-          clearTimeout(timer);
-          timer = setTimeout(giveUp, Math.min(timeout, MAX_UNREAD_MS));
+          endTimer();
+          endTimer = startPatientTimer(giveUp, Math.min(timeout, MAX_UNREAD_MS));
         }
       },
       onResponseData(_, chunk) {

@@ -2112,6 +2112,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'POST and PATCH are repeated only after 429 or 503 *with* `Retry-After`, so never after a lost answer.': {
       'rest/client': 'repeats … after 429 or 503 with Retry-After only, so never after a lost answer',
     },
+    "Where a flow, or the machine, holds up everything beyond the end of a call's time, the response that has come meanwhile is read first, for a second at most.":
+      {
+        'rest/http': 'takes a response that came in time while the process was held up beyond the end of it',
+        'collections/patient-timer': 'calls … s later where it was held up for … ms',
+      },
     'When the response to a DELETE was lost (a network fault after it was sent, 502, 504, or 503 without `Retry-After`) and the repeated one is answered with 404 or 410, it is done: the call succeeds, a free request with status 204.':
       {
         'rest/client': [

@@ -6,6 +6,7 @@ import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ServiceError } from '../../src/errors.ts';
 import { NetworkError } from '../../src/rest/faults.ts';
@@ -432,6 +433,25 @@ describe('HTTP exchange', () => {
       await Promise.all(Array.from({ length: 20 }, () => agent.send(request())));
     }
     assert.equal(sockets.size, 4);
+  });
+
+  it('takes a response that came in time while the process was held up beyond the end of it', async () => {
+    const threaded = new Worker(
+      `const { parentPort } = require('node:worker_threads');
+      const server = require('node:http').createServer((_, response) => setTimeout(() => response.end('fine'), 100));
+      server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+      { eval: true },
+    );
+    const [port] = (await once(threaded, 'message')) as [number];
+    const quick = new HttpAgent(400);
+    const sent = quick.send({ ...request(), origin: `http://127.0.0.1:${port}` });
+    await once(threaded, 'message', { signal: AbortSignal.timeout(50) }).catch(() => undefined);
+    // Timers are looked at before sockets then.
+    await turn();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 800);
+    assert.equal((await sent).body, 'fine');
+    await quick.close();
+    await threaded.terminate();
   });
 
   it('says that the service did not answer in time, also where the body does not end', async () => {

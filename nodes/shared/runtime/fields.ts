@@ -1,6 +1,6 @@
 // Typed fields: the values that a node takes from its settings, the message, the context or an expression.
 import type { Node, NodeAPI, NodeMessage } from 'node-red';
-import { invalidInput, showDuration, type TextValues } from '../../../src/index.ts';
+import { invalidInput, showDuration, startPatientTimer, type TextValues } from '../../../src/index.ts';
 import { ENV_NAMES, type FieldType, hasEnv, SOURCE_TYPES, type TypedField } from '../defaults.ts';
 import { type Filled, notFilled, nothingIn } from './env.ts';
 import { InOrder } from './in-order.ts';
@@ -239,15 +239,14 @@ function evaluate(
 ): PendingValue {
   return new PendingValue(
     new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
-      let isOver = false;
-      const end = (settle: () => void) => {
-        isOver = true;
-        clearTimeout(timer);
-        settle();
+      const endTimer = startPatientTimer(
+        () => refuse('sourceSilent', { timeout: showDuration(MAX_WAIT_MS) }),
+        MAX_WAIT_MS,
+      );
+      const refuse = (reason: string, values: TextValues = {}) => {
+        endTimer();
+        reject(invalidInput(field, text, reason, values));
       };
-      const refuse = (reason: string, values: TextValues = {}) =>
-        end(() => reject(invalidInput(field, text, reason, values)));
       try {
         start((error, value) => {
           if (error) {
@@ -255,24 +254,12 @@ function evaluate(
           } else if (isNothing(value)) {
             refuse('nothing');
           } else {
-            end(() => resolve({ value }));
+            endTimer();
+            resolve({ value });
           }
         });
       } catch {
         refuse('expression');
-      }
-      const wait = (halves: number) => {
-        timer = setTimeout(() => {
-          // What has come while a flow kept the processor busy is taken first.
-          if (halves > 1) {
-            wait(halves - 1);
-          } else {
-            refuse('sourceSilent', { timeout: showDuration(MAX_WAIT_MS) });
-          }
-        }, MAX_WAIT_MS / 2);
-      };
-      if (!isOver) {
-        wait(2);
       }
     }),
   );
