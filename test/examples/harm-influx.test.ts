@@ -55,7 +55,13 @@ describe('the sample flow Store in InfluxDB', () => {
       await red().deploy([]);
     }
     const flow = await readSample(trouble.site, SAMPLE);
-    const quick = flow.map((node) => (node.id === 'sample-influx-ack' ? { ...node, retryAfter: 1 } : node));
+    const quick = flow.map((node) => {
+      if (node.id === 'sample-influx-ack') {
+        return { ...node, retryAfter: 1 };
+      }
+      // Long enough for a status to say that reports are open, after which it says that none is.
+      return node.type === 'join' ? { ...node, timeout: '2' } : node;
+    });
     const address = { INFLUX_WRITE_URL: `${influx.url}/write?db=${DATABASE}` };
     const taps = { 'sample-influx-write': 'answers', 'sample-influx-stored': 'told' };
     await deployTabs(
