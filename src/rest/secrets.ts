@@ -172,6 +172,7 @@ function urlSpellings(text: string): string[] {
   const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return FURTHER_ENCODED.map((further) => encodeURIComponent(text).replace(further, percent))
     .flatMap((url) => [url, url.replace(/%../g, (code) => code.toLowerCase())])
+    .flatMap((url) => [url, url.replace(/%2f/gi, '/')])
     .flatMap((url) => [url, url.replaceAll('%20', '+')]);
 }
 

@@ -97,8 +97,8 @@ export function hideVariables(
   };
 }
 
-/** A text that is one variable, by a usual name. */
-export const isVariable = (text: string): boolean => /^\$\{[A-Za-z_]\w*\}$/.test(text);
+/** A text that is one variable, with nothing in its name that parts addresses or passwords. */
+export const isVariable = (text: string): boolean => /^\$\{[\p{L}\w.-]+\}$/u.test(text);
 
 const isAddress = (property: string): boolean => property.endsWith('Url');
 
