@@ -4,7 +4,7 @@ import { invalidInput, isAcknowledged, ServiceError, type Session } from '../../
 import { readNumber } from '../shared/defaults.ts';
 import { checkTimeout } from '../shared/runtime/env.ts';
 import type { Send } from '../shared/runtime/inputs.ts';
-import { readProperty, updateMessage } from '../shared/runtime/message.ts';
+import { copyOf, readProperty, updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
 import { RANGES, type TimestampedAckConfig, upgrade } from './config.ts';
 
@@ -24,8 +24,8 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
       const readNothing = fields([]);
       const acknowledge = async (msg: NodeMessage, send: Send, report: unknown, delivery: unknown) => {
         const given = isObject(report) ? readNothing(msg) : read(msg);
-        const values = given instanceof Promise ? await given : given;
-        const sample = isObject(report) ? report : values;
+        const [own, values] = given instanceof Promise ? [copyOf(RED, report), await given] : [report, given];
+        const sample = isObject(own) ? own : values;
         // A gateway that answers none would hold up the reports of all others.
         const ignored = () => confirm(session, delivery);
         let response: Record<string, unknown> | undefined;

@@ -1962,9 +1962,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'keep that order over the actions of one node',
         ],
       },
-    'Each is sent as it came, whatever the flow changes of it meanwhile.': {
-      'nodes/in-order': 'are written as they came, though the flow changes the object meanwhile',
-    },
+    'The values of its fields are those that it came with, whatever the flow changes meanwhile; an expression reads the rest of the message when it is evaluated.':
+      {
+        'nodes/in-order': 'are written as they came, though the flow changes the object meanwhile',
+      },
     'Where such a source does not answer within 5 seconds, the message ends with `INVALID_INPUT`; up to 100 000 wait at a node, more end with `QUEUE_FULL`.':
       {
         'nodes/in-order': [

@@ -190,6 +190,13 @@ describeNodes('messages whose fields take differently long to read', (start) => 
     const flow = await run(
       { id: 'write', type: 'mt-gw-write', identifier: 'none-such', identifierType: 'str', ...held },
       {
+        ...{ id: 'said', type: 'mt-gw-write', identifier: 'none-such', identifierType: 'str', ...held },
+        ...{ value: '$flowContext("value")', valueType: 'jsonata' },
+      },
+      { id: 'done', type: 'complete', scope: ['read'], wires: [['completed']] },
+      { id: 'completed', type: 'helper' },
+      { id: 'read', type: 'mt-gw-read', identifier: '8800', identifierType: 'str', ...held },
+      {
         ...{ id: 'call', type: 'mt-service-request', method: 'PUT' },
         ...{ path: '#:(held)::path', pathType: 'flow' },
       },
@@ -211,6 +218,22 @@ describeNodes('messages whose fields take differently long to read', (start) => 
     assert.deepEqual(written(), [{ level: 1 }, { level: 2 }]);
     const keys = box.calls.operations.map(({ payload }) => (payload as { key?: string }).key);
     assert.deepEqual(keys, ['1'.repeat(32), '2'.repeat(32)]);
+    // What an expression takes from a store in memory, too.
+    const { flow: context } = flow.node('said').context();
+    const stored = { level: 4 };
+    context.set('value', stored);
+    flow.send('said', { gateway, device });
+    await settled();
+    stored.level = 5;
+    await HeldStore.release(1);
+    await flow.inbox('errors').next();
+    assert.deepEqual(written().at(-1), { level: 4 });
+    // Complete nodes get the result.
+    flow.send('read', { gateway, device, payload: 'before' });
+    await HeldStore.release(1);
+    await flow.inbox('out').next();
+    const completed = await flow.inbox('completed').next();
+    assert.notEqual(completed.payload, 'before');
     const body = { name: 'one' };
     flow.send('call', { payload: body });
     body.name = 'two';

@@ -77,10 +77,9 @@ export function createFields<Name extends string>(
     return values;
   };
   const isAsync = names.some((name) => ASYNC_TYPES.has(typeOf(name)));
-  order.mayWait ||= isAsync;
   return (msg) => {
     const values = readNow(msg);
-    return isAsync || !order.isIdle ? order.add(settle(values)) : values;
+    return isAsync || !order.isIdle ? order.add(settle(RED, values)) : values;
   };
 }
 
@@ -107,12 +106,12 @@ function isEmpty(value: unknown): boolean {
   }
 }
 
-async function settle<Name extends string>(pending: Values<Name>): Promise<Values<Name>> {
+async function settle<Name extends string>(RED: NodeAPI, pending: Values<Name>): Promise<Values<Name>> {
   const names = Object.keys(pending) as Name[];
   const results = await Promise.all(
     names.map((name) => {
       const value = pending[name];
-      return value instanceof PendingValue ? value.promise : { value };
+      return value instanceof PendingValue ? value.promise : { value: copyOf(RED, value) };
     }),
   );
   return Object.fromEntries(names.map((name, index) => [name, results[index]!.value])) as Values<Name>;
@@ -144,11 +143,8 @@ function createReader(
     case 'flow':
     case 'global':
       return (msg) =>
-        evaluate(field, text, isNothing, (callback) =>
-          // A store in memory gives what flows go on changing.
-          RED.util.evaluateNodeProperty(text, type, node, msg, (error, value: unknown) =>
-            callback(error, copyOf(RED, value)),
-          ),
+        evaluate(RED, field, text, isNothing, (callback) =>
+          RED.util.evaluateNodeProperty(text, type, node, msg, callback),
         );
   }
 }
@@ -222,7 +218,7 @@ function createExpression(
   try {
     const expression = RED.util.prepareJSONataExpression(text, node);
     return (msg) =>
-      evaluate(field, text, isNothing, (callback) =>
+      evaluate(RED, field, text, isNothing, (callback) =>
         RED.util.evaluateJSONataExpression(expression, msg, callback),
       );
   } catch {
@@ -232,6 +228,7 @@ function createExpression(
 
 /** Fails where no answer comes for `MAX_WAIT_MS`. */
 function evaluate(
+  RED: NodeAPI,
   field: string,
   text: string,
   isNothing: (value: unknown) => boolean,
@@ -255,7 +252,8 @@ function evaluate(
             refuse('nothing');
           } else {
             endTimer();
-            resolve({ value });
+            // A store in memory gives what flows go on changing, to an expression as well.
+            resolve({ value: copyOf(RED, value) });
           }
         });
       } catch {

@@ -7,8 +7,6 @@ const MAX_WAITING = 100_000;
 export class InOrder {
   #last: Promise<void> | undefined;
   #waiting = 0;
-  /** Some of what is given here takes time. */
-  mayWait = false;
 
   /** Nothing waits here. */
   get isIdle(): boolean {

@@ -1,8 +1,7 @@
 // The input messages that a node handles: `done` is called once for each, the status counts them, and they end when the node closes.
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from 'node-red';
 import { invalidInput, ServiceError } from '../../../src/index.ts';
-import type { InOrder } from './in-order.ts';
-import { copyCopyable, copyOfMessage } from './message.ts';
+import { copyCopyable } from './message.ts';
 import { type Status, statusOfError } from './status.ts';
 import { toErrorOfMessage, toFlowError } from './texts.ts';
 
@@ -19,8 +18,6 @@ const READY: Status = { style: 'ready', key: 'status.ready' };
 interface InputContext {
   RED: NodeAPI;
   node: Node;
-  /** In which the messages wait for their fields. */
-  order: InOrder;
   /** Why there is no handler. */
   problem: Error | undefined;
   show(this: void, status: Status): void;
@@ -70,9 +67,7 @@ export class Inputs {
       if (!this.handler) {
         throw this.#context.problem;
       }
-      const { RED, order } = this.#context;
-      const own = order.mayWait ? copyOfMessage(RED, msg) : msg;
-      const handled = this.handler(own, (out) => sendChecked(out, send));
+      const handled = this.handler(msg, (out) => sendChecked(out, send));
       if (handled) {
         void this.#follow(input, handled);
       } else {

@@ -32,7 +32,10 @@ export function updateMessage<Msg extends NodeMessage>(RED: NodeAPI, msg: Msg, v
   }
 }
 
-/** The value itself where it cannot be copied; whoever uses it says what is wrong with it. */
+/**
+ * As it is now, for what has to wait: flows may go on changing it. The value itself where it cannot be copied; whoever uses
+ * it says what is wrong with it.
+ */
 export function copyOf(RED: NodeAPI, value: unknown): unknown {
   try {
     return typeof value === 'object'
@@ -40,15 +43,6 @@ export function copyOf(RED: NodeAPI, value: unknown): unknown {
       : value;
   } catch {
     return value;
-  }
-}
-
-/** The message as it is now, for one that has to wait: flows may go on changing it. Itself where it cannot be copied. */
-export function copyOfMessage<Msg extends NodeMessage>(RED: NodeAPI, msg: Msg): Msg {
-  try {
-    return RED.util.cloneMessage(msg) as Msg;
-  } catch {
-    return msg;
   }
 }
 

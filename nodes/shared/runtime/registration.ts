@@ -174,7 +174,6 @@ export function tellProblem(
 }
 
 interface BaseContext<Config, Credentials> extends Omit<NodeContext<Config, Credentials>, 'session'> {
-  order: InOrder;
   session: Session | undefined;
   /** Why there is no session. */
   problem: Error | undefined;
@@ -216,7 +215,6 @@ function register<Config extends NodeConfig, Credentials extends object>(
       config,
       credential: createCredentials(RED, node, saved),
       fields: (names, options) => createFields(RED, node, config as never, filled, names, options, order),
-      order,
       fail: (error, msg) => node.error(toErrorOfMessage(RED, error), msg),
     } satisfies Partial<BaseContext<Config, Credentials>>;
     const user = new ServiceUser(RED, node, config.service, (service, isRunning) => {

@@ -6,7 +6,7 @@ import { KEY_CREDENTIALS, type KeyCredentials, type RequestConfig } from '../req
 import { checkTimeout } from './env.ts';
 import type { FieldOptions } from './fields.ts';
 import type { InputHandler } from './inputs.ts';
-import { readKey, updateMessage } from './message.ts';
+import { copyOf, readKey, updateMessage } from './message.ts';
 import type { NodeContext } from './registration.ts';
 
 /** Which gateway is asked, and about which device. */
@@ -39,10 +39,12 @@ export function createRequestHandler<Name extends string>(
   return async (msg: NodeMessageInFlow, send) => {
     // Most fields are there at once; awaiting them anyway would cost every request a turn of the event loop.
     const given = read(msg);
-    const values: Record<Name, unknown> = given instanceof Promise ? await given : given;
     // One that is left over is no reason to refuse what does not use it.
     const key = takesKey ? readKey(msg, () => credential('key')) : undefined;
-    const input = { ...values, ...inputOf?.(msg), form, key };
+    const more = inputOf?.(msg);
+    const others = given instanceof Promise ? (copyOf(RED, more) as typeof more) : more;
+    const values: Record<Name, unknown> = given instanceof Promise ? await given : given;
+    const input = { ...values, ...others, form, key };
     const result = await session.request(operation, input, options);
     const { response, gateway, device, identifier } = result;
     const named = {
