@@ -29,6 +29,10 @@ const HTML_CODE = new RegExp(
 /** Of a character beyond ASCII, when the others are decoded. */
 const HTML_NAME = /&[a-z][a-z\d]{1,31};/gi;
 const MAX_CODE_POINT = 0x10_ff_ff;
+/** A character as JSON and JavaScript write it. */
+const ESCAPE = /\\(?:u([\da-f]{4})|x([\da-f]{2})|(["'\\/]))/gi;
+/** Bytes as addresses and forms write them. */
+const PERCENT = /(?:%[\da-f]{2})+/gi;
 const BEYOND_ASCII = /[^\t\n\r -~]+/g;
 
 /**
@@ -40,19 +44,24 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * Any character may be written as a code of HTML, and one beyond ASCII may have become anything beyond ASCII in a charset
+ * Each encoder leaves other characters as they are, and one beyond ASCII may have become anything beyond ASCII in a charset
  * that nobody has named: where only that hides a secret, the text is shown without codes, or without such characters.
  */
 function hideSpellings(text: string, spellings: readonly string[]): string {
   const hidden = hidePlain(text, spellings);
-  const decoded = decodeHtml(hidden);
-  const hiddenToo = hidePlain(decoded, spellings);
-  const folded = fold(hiddenToo);
-  const hiddenLast = hidePlain(folded, foldAll(spellings));
-  if (hiddenLast !== folded) {
-    return hiddenLast;
+  let shown = hidden;
+  let plain = hidden;
+  for (const decode of DECODERS) {
+    const decoded = decode(plain);
+    // Most texts have no codes of most kinds, and to look for tokens takes its time.
+    if (decoded !== plain) {
+      plain = hidePlain(decoded, spellings);
+      shown = plain === decoded ? shown : plain;
+    }
   }
-  return hiddenToo === decoded ? hidden : hiddenToo;
+  const folded = fold(plain);
+  const hiddenLast = hidePlain(folded, foldAll(spellings));
+  return hiddenLast === folded ? shown : hiddenLast;
 }
 
 /** With one mark in place of whatever is beyond ASCII. */
@@ -66,9 +75,24 @@ function foldAll(spellings: readonly string[]): string[] {
   return [...new Set(folded)].filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }
 
-/** Twice, as an encoder may have met what another one had encoded. */
+/** What is inside of something else comes last. Each is called twice, as an encoder may have met what another one had encoded. */
+const DECODERS = [decodeHtml, decodeEscapes, decodePercent].flatMap((decode) => [decode, decode]);
+
+const decodeAll = (text: string): string => DECODERS.reduce((decoded, decode) => decode(decoded), text);
+
 function decodeHtml(text: string): string {
-  return text.replace(HTML_CODE, decodeCode).replace(HTML_CODE, decodeCode);
+  return text.replace(HTML_CODE, decodeCode);
+}
+
+function decodeEscapes(text: string): string {
+  return text.replace(ESCAPE, (_, unit?: string, byte?: string, itself?: string) => {
+    return itself ?? String.fromCharCode(Number.parseInt((unit ?? byte) as string, 16));
+  });
+}
+
+/** What is no UTF-8 becomes a mark, as every character beyond ASCII does at last. */
+function decodePercent(text: string): string {
+  return text.replace(PERCENT, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString());
 }
 
 function decodeCode(code: string, hex?: string, decimal?: string, name?: string): string {
@@ -131,8 +155,8 @@ export function showBody(body: string, secrets: readonly string[]): string {
     return hidden.slice(0, MAX_SHOWN_LENGTH);
   }
   const longest = spellings[0]?.length ?? 0;
-  // Codes of HTML are longer than every spelling.
-  const shown = decodeHtml(hidden).replace(HTML_NAME, UNKNOWN);
+  // Codes are longer than every spelling.
+  const shown = decodeAll(hidden).replace(HTML_NAME, UNKNOWN);
   return shown.slice(0, Math.max(0, shown.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 
@@ -149,6 +173,7 @@ export function spellingsOf(given: unknown): string[] {
   const base64 = bytes.toString('base64');
   const all = [
     secret,
+    secret.replaceAll(' ', '+'),
     ...jsonSpellings(secret),
     ...htmlSpellings(secret),
     ...urlSpellings(secret.replace(LONE_SURROGATES, '')),
@@ -164,16 +189,12 @@ export function spellingsOf(given: unknown): string[] {
   return [...new Set(all)];
 }
 
-/** What encoders of addresses and forms do with the few characters that not all of them leave: JavaScript, Python, Java, PHP. */
-const FURTHER_ENCODED = [/(?!)/g, /[!'()*]/g, /[!'()~]/g, /[!'()*~]/g];
-
 /** The codes with small and with capital letters, blanks as in addresses and as in forms. */
 function urlSpellings(text: string): string[] {
-  const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-  return FURTHER_ENCODED.map((further) => encodeURIComponent(text).replace(further, percent))
-    .flatMap((url) => [url, url.replace(/%../g, (code) => code.toLowerCase())])
-    .flatMap((url) => [url, url.replace(/%2f/gi, '/')])
-    .flatMap((url) => [url, url.replaceAll('%20', '+')]);
+  const url = encodeURIComponent(text);
+  return [url, url.replace(/%../g, (code) => code.toLowerCase())]
+    .flatMap((spelling) => [spelling, spelling.replace(/%2f/gi, '/')])
+    .flatMap((spelling) => [spelling, spelling.replaceAll('%20', '+')]);
 }
 
 /** Less could be a part of anything in Base64. */
@@ -190,14 +211,13 @@ function within64(bytes: Buffer): string[] {
   return texts.filter(({ length }) => length >= MIN_WITHIN_BASE64);
 }
 
-/** As JavaScript, Python, Go, Java and .NET write it, the codes with small and with capital letters. */
+/** As JavaScript, Python, Go and .NET write it, the codes with small and with capital letters. */
 function jsonSpellings(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const coded = [
     json,
     json.replace(/[^ -~]/g, jsonCode),
     json.replace(/[<>&]/g, jsonCode),
-    json.replace(/[<>&='\u2028\u2029]/g, jsonCode),
     secret.replaceAll('\\', '\\\\').replace(/[^ -~]|["&'+<>`]/g, jsonCode),
   ];
   return coded

@@ -64,6 +64,33 @@ describe('secrets', () => {
     });
   }
 
+  const OTHERS = `It's~Me(2)! *x+y=z/$&:@"\\ä`;
+  for (const [how, spelling] of Object.entries({
+    'in a form of .NET': 'It%27s%7EMe(2)!+*x%2By%3Dz%2F%24%26%3A%40%22%5C%C3%A4',
+    'in a path of Go': 'It%27s~Me%282%29%21%20%2Ax+y=z%2F$&:@%22%5C%C3%A4',
+    'in an address of JavaScript': "It's~Me(2)!%20*x+y=z/$&:@%22%5C%C3%A4",
+    'in an address, encoded twice':
+      'It%2527s~Me(2)!%2520*x%252By%253Dz%252F%2524%2526%253A%2540%2522%255C%25C3%25A4',
+    'in an address in ISO 8859-1': "It's~Me(2)!%20*x%2By%3Dz%2F%24%26%3A%40%22%5C%E4",
+    'in the JSON of Flask': 'It\\u0027s~Me(2)! *x+y=z/$\\u0026:@\\"\\\\\\u00e4',
+    'in JSON with quotes as codes': 'It\\u0027s~Me(2)! *x+y=z\\/$\\u0026:@\\u0022\\\\ä',
+    'in JSON in JSON': 'It\'s~Me(2)! *x+y=z/$&:@\\\\\\"\\\\\\\\ä',
+    'in JavaScript': 'It\\x27s~Me(2)! *x+y=z/$&:@\\x22\\x5C\\xE4',
+    'in an address in JSON in HTML': 'It\\u0027s~Me(2)!%20*x+y=z\\/$&amp;:@%22%5C%C3%A4',
+  })) {
+    it(`are hidden where an encoder leaves other characters: ${how}`, () => {
+      assert.equal(hideSecrets(`(${spelling}) ${spelling}.`, [OTHERS]), '(***) ***.');
+    });
+  }
+
+  it('leave a text with codes of addresses and JSON as it came where none is in it', () => {
+    const text = '%7Ex%zz%e4 \\u0041 \\"b\\" \\q %';
+    assert.equal(hideSecrets(text, ['secret']), text);
+    assert.equal(hideSecrets(`se%63ret ${text}`, ['secret']), '*** ~x%zz\ufffd A "b" \\q %');
+    assert.equal(hideSecrets(`\\x73ecret ${text}`, ['secret']), '*** %7Ex%zz%e4 A "b" \\q %');
+    assert.equal(hideSecrets(`a%7Eb1 ${text}`, ['a%7Eb1']), `*** ${text}`);
+  });
+
   const codes = (text: string, code: (point: number) => string) =>
     [...text].map((letter) => code(letter.codePointAt(0) as number)).join('');
   const MANY = `${HARD}🏢word`;
@@ -305,6 +332,19 @@ describe('secrets', () => {
     const shown = showBody(`${start.slice(0, 15_900)}${spelled}`, [secret]);
     assert.match(shown, /^(\*\*\* )+/);
     assert.doesNotMatch(shown, /&#/);
+  });
+
+  it('are not shown by half in codes of JSON or addresses either', () => {
+    const secret = 'secret-that-is-cut';
+    for (const spelled of [
+      codes(secret, (point) => `\\u00${point.toString(16)}`),
+      codes(secret, (point) => `%25${point.toString(16)}`),
+    ]) {
+      const start = `${JWT} `.repeat(1_000).slice(0, 16_000 - spelled.length + 10);
+      const shown = showBody(`${start}${spelled}`, [secret]);
+      assert.match(shown, /^(\*\*\* )+/);
+      assert.doesNotMatch(shown, /[\\%]|sec/);
+    }
   });
 
   it('are not shown by half when hardly anything else is in a long body', () => {
