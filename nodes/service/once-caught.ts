@@ -1,6 +1,7 @@
 // An error of a service belongs to no message and no node: each Catch node is to have it once.
 import type { Node, NodeAPI } from 'node-red';
 import type { ServiceNode } from '../shared/runtime/services.ts';
+import { toErrorOfMessage } from '../shared/runtime/texts.ts';
 
 /** What Node-RED's hook `onReceive` is given; `error` is what a Catch node gets. */
 interface Received {
@@ -26,7 +27,7 @@ export function tellOnce(RED: NodeAPI, node: ServiceNode, error: Error): void {
     return comesAgain ? false : undefined;
   });
   try {
-    node.error(error, {});
+    node.error(toErrorOfMessage(RED, error), {});
   } finally {
     // It costs a call for each message of all flows.
     RED.hooks.remove(hook);

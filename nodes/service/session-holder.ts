@@ -327,11 +327,7 @@ function createRefusalTeller(RED: NodeAPI, node: ServiceNode): (state: SessionSt
 }
 
 function fail(RED: NodeAPI, node: ServiceNode, { name, broker, reason }: Refusal): void {
-  tellOnce(
-    RED,
-    node,
-    toFlowError(RED, new ServiceError('NOT_CONNECTED', name, { broker }, { broker, reason })),
-  );
+  tellOnce(RED, node, new ServiceError('NOT_CONNECTED', name, { broker }, { broker, reason }));
 }
 
 /** The id in the template of its subflow; undefined outside of one. */

@@ -329,15 +329,24 @@ describeNodes('a Catch node gets', (start) => {
     assert.match(String(error?.message), /nested deeper than 500 levels/);
   });
 
-  it('for each message a cause of its own, also of an error that lasts', async () => {
-    const flow = await run(READ, { keepalive: 70_000 });
-    for (const n of [1, 2]) {
-      flow.send('n', { ...box.demo, n });
-      const { error } = await flow.inbox('errors').next((msg) => (msg as { n?: number }).n === n);
-      assert.deepEqual([error?.code, error?.cause], ['INVALID_INPUT', { field: 'keepalive', value: 70_000 }]);
-      Object.assign(error!.cause!, { field: 'changed', note: n });
-    }
-  });
+  const LASTING: [what: string, node: object, service: object, cause: object][] = [
+    ['the service', READ, { keepalive: 70_000 }, { field: 'keepalive', value: 70_000 }],
+    ['the node', { type: 'mt-device-watch', silentAfter: -5 }, {}, { field: 'silentAfter', value: -5 }],
+  ];
+  for (const [what, node, service, cause] of LASTING) {
+    it(`for each message a cause of its own, also where it told by itself what is wrong with ${what}`, async () => {
+      const flow = await run(node, service);
+      const told = await flow.next('errors');
+      assert.deepEqual(told.error?.cause, cause);
+      Object.assign(told.error!.cause!, { field: 'changed' });
+      for (const n of [1, 2]) {
+        flow.send('n', { ...box.demo, n });
+        const { error } = await flow.inbox('errors').next((msg) => (msg as { n?: number }).n === n);
+        assert.deepEqual([error?.code, error?.cause], ['INVALID_INPUT', cause]);
+        Object.assign(error!.cause!, { field: 'changed', note: n });
+      }
+    });
+  }
 
   it('BAD_REPORT only from nodes whose filter the topic matches', async () => {
     const nodes = [

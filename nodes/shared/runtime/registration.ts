@@ -161,7 +161,12 @@ export function registerSource<Config extends NodeConfig, Credentials extends ob
  * What is wrong with the service it tells itself, once for all of its nodes.
  */
 export function tellProblem(
-  { node, onceStarted, service }: Pick<ActionContext<unknown, unknown>, 'node' | 'onceStarted' | 'service'>,
+  {
+    RED,
+    node,
+    onceStarted,
+    service,
+  }: Pick<ActionContext<unknown, unknown>, 'RED' | 'node' | 'onceStarted' | 'service'>,
   problem: Error,
 ): void {
   if (service?.problems.includes(problem)) {
@@ -169,7 +174,7 @@ export function tellProblem(
   } else if (problem instanceof ServiceError && problem.code === 'NOT_CONFIGURED') {
     node.warn(problem.message);
   } else {
-    onceStarted(() => node.error(problem, {}));
+    onceStarted(() => node.error(toErrorOfMessage(RED, problem), {}));
   }
 }
 
