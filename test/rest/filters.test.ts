@@ -36,6 +36,10 @@ describe('device filter', () => {
     [{ search: 'büRO' }, true],
     [{ search: 'FC3D' }, true],
     [{ search: 'south' }, false],
+    [{ search: 'C0:14:1F:68:FC:3D' }, true],
+    [{ search: '68-fc-3' }, true],
+    [{ search: '68:fd' }, false],
+    [{ search: '3d:' }, true],
     [{ labels: 'floor-1', connected: false }, false],
   ];
   for (const [filter, expected] of ROWS) {
@@ -43,6 +47,13 @@ describe('device filter', () => {
       assert.equal(createDeviceFilter(filter)(device), expected);
     });
   }
+
+  it('finds a name that looks like a MAC, and an id with colons', () => {
+    const filter = createDeviceFilter({ search: 'C0:14' });
+    assert.equal(filter({ id: 'x', friendlyName: 'Hall c0:14' } as Device), true);
+    assert.equal(filter({ id: 'bmac-C0:14:1f:68:fc:3d' } as Device), true);
+    assert.equal(filter({ id: 'x', friendlyName: 'Hall c014' } as Device), false);
+  });
 
   it('keeps a device back whose model is no text', () => {
     const odd = { id: 'x', modelNumber: JSON.parse('{"toString":1,"valueOf":1}') } as Device;
