@@ -14,6 +14,7 @@ interface Keyed {
 /** Behind all MACs. */
 const NO_MAC = 2 ** 48;
 const HEX_DIGITS = 16;
+const MARKS = /\p{M}+/gu;
 const NUMBER = /\d+/g;
 /** Of a name; a list of many long ones would take seconds to sort. */
 const MAX_KEY_LENGTH = 100;
@@ -66,10 +67,15 @@ function byKey(isDown: boolean): (a: Keyed, b: Keyed) => number {
   };
 }
 
-/** Numbers in names count as numbers: "Gateway 10" comes behind "Gateway 9". */
+/**
+ * Numbers in names count as numbers: "Gateway 10" comes behind "Gateway 9". Letters with marks stand at those without, and
+ * not behind "z".
+ */
 function nameKey(name: string | undefined): string | undefined {
   return name
     ?.slice(0, MAX_KEY_LENGTH)
+    .normalize('NFD')
+    .replace(MARKS, '')
     .toLowerCase()
     .replace(NUMBER, (number) => {
       const digits = number.replace(LEADING_ZEROS, '');

@@ -300,6 +300,26 @@ describe('the network in pages', () => {
     );
   });
 
+  it('has letters with marks beside those without, as alphabets do', () => {
+    const names = [
+      'Árbol',
+      'Büro 2',
+      'buro 3',
+      'Nord',
+      'Öllager 1',
+      'O\u0308llager 2',
+      'ollager 3',
+      'Pforte',
+      'Zimmer',
+    ];
+    list = [...names].reverse().map((name, i) => listed(deviceAt(i), name));
+    pages = open();
+    assert.deepEqual(
+      ask().rows.map(({ name }) => name),
+      names,
+    );
+  });
+
   it('looks at the first hundred characters of a name', () => {
     const long = 'x'.repeat(99);
     list = [`${long}bb`, `${long}ba`, `${long}a`].map((name, i) => listed(deviceAt(i), name));
