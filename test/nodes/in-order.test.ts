@@ -60,7 +60,7 @@ describe('what is kept in order', () => {
     const waiting = Array.from({ length: 100_000 }, (_, n) => add(`${n}`));
     add('one more').resolve();
     await settled();
-    assert.deepEqual(told, ['more than 100000 requests are waiting']);
+    assert.deepEqual(told, ['more than 100000 messages wait at this node']);
     waiting[0]!.resolve();
     await settled();
     add('another').resolve();

@@ -23,7 +23,7 @@ export class InOrder {
     pending.catch(() => undefined);
     if (this.#waiting >= MAX_WAITING) {
       const limit = { limit: MAX_WAITING };
-      return Promise.reject(new ServiceError('QUEUE_FULL', 'waiting', limit, limit));
+      return Promise.reject(new ServiceError('QUEUE_FULL', 'messages', limit, limit));
     }
     this.#waiting++;
     const result = this.#last === undefined ? pending : this.#last.then(() => pending);
