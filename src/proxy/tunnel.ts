@@ -34,7 +34,12 @@ const REASONS = {
 
 type Code = keyof typeof REASONS;
 
+/** The same codes, of what may be over with the next attempt. */
+const PASSING = { PROXY_NO_TUNNEL: 'proxyLost', PROXY_REFUSED: 'proxyBusy' } as const;
+const BUSY = new Set([408, 429]);
 const NOT_KNOWN = new Set([404, 405, 501]);
+/** How Node.js names an answer that is no HTTP. */
+const PARSER_FAULT = 'HPE_';
 /** Between probes of an idle tunnel. */
 const KEEPALIVE_MS = 60_000;
 
@@ -70,7 +75,13 @@ export function openTunnel(options: TunnelOptions): Promise<Socket> {
     socket.on('error', () => {});
     const lost = (error: Error & { code?: string }) => {
       const reason = error.code ?? oneLine(error.message);
-      settle(fault(options, isReached ? 'PROXY_NO_TUNNEL' : 'PROXY_UNREACHABLE', reason));
+      const isOther = reason.startsWith(PARSER_FAULT);
+      const lostKey = isOther ? REASONS.PROXY_NO_TUNNEL : PASSING.PROXY_NO_TUNNEL;
+      settle(
+        isReached
+          ? fault(options, 'PROXY_NO_TUNNEL', reason, lostKey)
+          : fault(options, 'PROXY_UNREACHABLE', reason),
+      );
     };
     const asked = ask(options, socket);
     asked.on('error', lost);
@@ -119,7 +130,10 @@ function objection(
     // Neither HTTP nor TLS begins with the other side: this is a page, such as that of a hotel's network.
     return head.length > 0 ? fault(options, 'PROXY_NO_TUNNEL', `HTTP ${statusCode}`) : undefined;
   }
-  return fault(options, codeOf(statusCode), `HTTP ${statusCode}`);
+  const detail = `HTTP ${statusCode}`;
+  return BUSY.has(statusCode)
+    ? fault(options, 'PROXY_REFUSED', detail, PASSING.PROXY_REFUSED)
+    : fault(options, codeOf(statusCode), detail);
 }
 
 function codeOf(status: number): Code {
@@ -139,10 +153,15 @@ function prepared(socket: Socket): Socket {
 }
 
 /** @param detail a status, a fault's code, or a duration */
-function fault({ proxy, host, port }: TunnelOptions, code: Code, detail: string): ServiceError {
+function fault(
+  { proxy, host, port }: TunnelOptions,
+  code: Code,
+  detail: string,
+  key: string = REASONS[code],
+): ServiceError {
   const { shown } = proxy;
   const values = { host: `${host}:${port}`, proxy: shown, reason: detail, code, timeout: detail };
-  return new ServiceError('NETWORK', REASONS[code], { code, proxy: shown }, values);
+  return new ServiceError('NETWORK', key, { code, proxy: shown }, values);
 }
 
 const stopped = (): ServiceError => new ServiceError('CLOSED', 'stopped');

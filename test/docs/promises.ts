@@ -2125,7 +2125,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'takes a DELETE for done when its first response did not come in time and the next is 404',
         ],
       },
-    'A certificate that is not accepted is not tried again, nor are files in *TLS settings* that cannot be used, nor a proxy that refuses the connection or its login, or opens no tunnels, nor a call that is answered with `100 Continue`, which this package never asks for.':
+    'A certificate that is not accepted is not tried again, nor are files in *TLS settings* that cannot be used, nor a proxy that refuses the connection or its login, or opens no tunnels (one that ends the connection without an answer, or answers with 408 or 429, is asked again), nor a call that is answered with `100 Continue`, which this package never asks for.':
       {
         'rest/probe': 'does not try a certificate again that was not accepted',
         'faults/tls': 'tells … as a fault of this side, which asks nobody',

@@ -185,14 +185,16 @@ describe('REST calls through a proxy', () => {
     });
   }
 
-  for (const [title, answer] of [
-    ['ends the connection', (client) => client.destroy()],
-    ['does not speak HTTP', (client) => client.end('220 mail.example ESMTP\r\n')],
-  ] as [string, NonNullable<TestProxy['answer']>][]) {
+  for (const [title, answer, reason] of [
+    ['ends the connection', (client) => client.destroy(), 'proxyLost'],
+    ['does not speak HTTP', (client) => client.end('220 mail.example ESMTP\r\n'), 'proxyNoTunnel'],
+  ] as [string, NonNullable<TestProxy['answer']>, string][]) {
     it(`fail in words when what stands at the address of the proxy ${title}`, async () => {
       proxy.answer = answer;
       const error = await failure(get(agentFor(through(proxy.url)), plain.url));
       assert.deepEqual(error.cause, { code: 'PROXY_NO_TUNNEL', proxy: proxy.shown });
+      assert.equal(error.text.key, `NETWORK.${reason}`);
+      assert.doesNotMatch(error.message, /__/);
     });
   }
 
@@ -206,6 +208,8 @@ describe('REST calls through a proxy', () => {
   for (const [reason, isRepeated] of [
     ['407 Proxy Authentication Required', false],
     ['403 Forbidden', false],
+    ['408 Request Timeout', true],
+    ['429 Too Many Requests', true],
     ['501 Not Implemented', false],
     ['502 Bad Gateway', true],
   ] as const) {
@@ -217,6 +221,22 @@ describe('REST calls through a proxy', () => {
       await client.close();
     });
   }
+
+  it('are tried again where the proxy ends the connection without an answer, also the login for which others wait', async () => {
+    proxy.answer = (client) => {
+      proxy.answer = undefined;
+      client.destroy();
+    };
+    const client = createClient(plain.url, { proxy: through(proxy.url), retries: 1 });
+    const request = { method: 'GET', path: '/api/v1/devices' };
+    const responses = await Promise.all(Array.from({ length: 5 }, () => client.send(request)));
+    assert.deepEqual(
+      responses.map(({ body }) => body),
+      Array.from({ length: 5 }, () => 'plain'),
+    );
+    assert.equal(plain.logins.length, 1);
+    await client.close();
+  });
 
   it('end after the time of the whole call when the proxy never answers', async () => {
     proxy.answer = () => {};

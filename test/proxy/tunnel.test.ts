@@ -102,6 +102,8 @@ describe('a tunnel through a proxy', () => {
     ['404 X', 'PROXY_NO_TUNNEL', 'proxyNoTunnel'],
     ['405 X', 'PROXY_NO_TUNNEL', 'proxyNoTunnel'],
     ['407 X', 'PROXY_LOGIN', 'proxyLogin'],
+    ['408 X', 'PROXY_REFUSED', 'proxyBusy'],
+    ['429 X', 'PROXY_REFUSED', 'proxyBusy'],
     ['499 X', 'PROXY_REFUSED', 'proxyRefused'],
     ['500 X', 'PROXY_TARGET', 'proxyTarget'],
     ['501 X', 'PROXY_NO_TUNNEL', 'proxyNoTunnel'],
@@ -141,14 +143,17 @@ describe('a tunnel through a proxy', () => {
   it('is none at a proxy that ends the connection without an answer', async () => {
     proxy.answer = (client) => client.destroy();
     const { text, cause } = await failure(open());
-    assert.deepEqual([text.values.reason, cause.code], ['ECONNRESET', 'PROXY_NO_TUNNEL']);
+    assert.deepEqual(
+      [text.key, text.values.reason, cause.code],
+      ['NETWORK.proxyLost', 'ECONNRESET', 'PROXY_NO_TUNNEL'],
+    );
   });
 
   it('is none at what is no proxy', async () => {
     proxy.answer = (client) => client.end('220 mail.example ESMTP\r\n');
     const { text, cause } = await failure(open());
     assert.match(String(text.values.reason), /^HPE_/);
-    assert.equal(cause.code, 'PROXY_NO_TUNNEL');
+    assert.deepEqual([text.key, cause.code], ['NETWORK.proxyNoTunnel', 'PROXY_NO_TUNNEL']);
   });
 
   it('is given up when the proxy has not answered in time', async () => {
