@@ -20,12 +20,14 @@ export default function registerReportIn(RED: NodeAPI): void {
       const payloadOf = config.output === 'value' ? copyOfValue : copyOf;
       let broker: Status | undefined;
       let labels: Status | undefined;
+      let isWaiting = false;
       // Where nobody wants it shown a report costs nothing more.
       const last = config.statusShows === 'report' ? new LastReport(() => showBoth()) : undefined;
       let notStored: Status | undefined;
-      const notify = createLabelNotifier(RED, node, fail);
       const showBoth = () => {
-        const status = broker?.style === 'ready' ? (notStored ?? labels ?? last?.status ?? broker) : broker;
+        // While they wait for labels no flow has had what is open.
+        const first = isWaiting ? labels : notStored;
+        const status = broker?.style === 'ready' ? (first ?? labels ?? last?.status ?? broker) : broker;
         if (status) {
           show(status);
         }
@@ -34,6 +36,7 @@ export default function registerReportIn(RED: NodeAPI): void {
         notStored = statusOfOpen(open, oldestMs);
         showBoth();
       });
+      const notify = createLabelNotifier(RED, node, fail, confirm !== undefined);
       const passedOn = new PassedOn<Buffer>(RED, node, (interrupted) =>
         session.keepInterrupted(node.id, interrupted.map(heldReportOf)),
       );
@@ -53,6 +56,7 @@ export default function registerReportIn(RED: NodeAPI): void {
         confirm,
         labels(state) {
           labels = statusOfLabels(state);
+          isWaiting = state.name === 'waiting';
           showBoth();
           notify(state);
         },
@@ -89,6 +93,10 @@ function heldReportOf({ message, source, sentAt }: Interrupted<Buffer>): HeldRep
   return { topic, payload, retained: report.retained === true, heardAt: sentAt, delivery: report.delivery };
 }
 
+const HELD_UP =
+  'its reports wait for the labels of gateways; as they have to be confirmed, the broker will soon send nothing more to any ' +
+  'node of the service, until the list of devices can be read';
+
 /** A flow that stores at once has a few open all the time, which is no news. */
 const MIN_OPEN_MS = 1_000;
 
@@ -98,8 +106,16 @@ function statusOfOpen(count: number, oldestMs: number): Status | undefined {
     : undefined;
 }
 
-/** Warns once when reports are lost; their number is logged when the labels are there. An error is reported once until then. */
-function createLabelNotifier(RED: NodeAPI, node: Node, fail: (error: unknown, msg: NodeMessage) => void) {
+/**
+ * Warns once when reports are lost; their number is logged when the labels are there. An error is reported once until then.
+ * @param confirms what waits stays at the broker, which sends nothing more at some time
+ */
+function createLabelNotifier(
+  RED: NodeAPI,
+  node: Node,
+  fail: (error: unknown, msg: NodeMessage) => void,
+  confirms: boolean,
+) {
   let reportedLost = 0;
   let hasFailed = false;
   return ({ name, lost, error }: LabelState): void => {
@@ -114,6 +130,9 @@ function createLabelNotifier(RED: NodeAPI, node: Node, fail: (error: unknown, ms
     }
     if (error && !hasFailed) {
       fail(error, {});
+      if (name === 'waiting' && confirms) {
+        node.warn(HELD_UP);
+      }
     }
     hasFailed = name !== 'ready' && (hasFailed || error !== undefined);
   };

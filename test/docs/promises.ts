@@ -1140,6 +1140,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'MQTT wants the order kept: a report that nobody acknowledges holds up those behind it once as many are open as the broker allows (Mosquitto: 20), until it is acknowledged after all, or given up.':
       'about MQTT',
+    'So do the reports of a node with labels as long as no device list could be read since the start: nodes without labels get nothing more, either, and a warning in the log says so.':
+      {
+        'nodes/confirm':
+          'that waits for labels is not called unconfirmed by the status, and the log says what it holds up',
+      },
+    'Where a rule must not wait for that, a service of its own has a connection of its own.': 'advice to the user',
     '**Why the overload policy is so.** A report of QoS 1 is one that the sender wants to arrive, so the broker holds it.':
       {
         'mqtt/losses': 'with QoS 1 to flows that are too slow make the broker wait, and none is lost',
@@ -2474,7 +2480,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "no labels, … reports lost" as a … … at …',
       },
-    '`… not stored, oldest …` | yellow ring | report in | so many reports wait for an *ack report* node, the oldest for a second or longer':
+    '`… not stored, oldest …` | yellow ring | report in | so many reports wait for an *ack report* node, the oldest for a second or longer; not while they wait for labels':
       {
         'nodes/statuses': 'show "… not stored, oldest …" as a … … at …',
         'nodes/confirm': 'comes again, marked, and the status says how many are open and for how long',

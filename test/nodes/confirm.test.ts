@@ -62,6 +62,28 @@ describeNodes('a report that is confirmed by the flow', (start) => {
     await flow.statuses('in').next(({ fill }) => fill === 'green');
   });
 
+  it('that waits for labels is not called unconfirmed by the status, and the log says what it holds up', async () => {
+    box.faults.rest.add({ kind: 'status', status: 401, only: 'POST /api/v1/auth/login' });
+    const service = serviceNode(box, { persistent: true, clientId: 'confirm' });
+    const reportIn = { type: 'mt-report-in', confirm: 'acknowledged' };
+    const flow = await start(
+      flowAround(service, { id: 'in', ...reportIn, labels: ['floor-1'] }, { id: 'beside', ...reportIn }),
+      { credentials: secretsOf(box) },
+    );
+    const warnings: string[] = [];
+    flow.node('in').warn = (text) => void warnings.push(String(text));
+    await subscribed(box);
+    await publish(21);
+    await flow.statuses('beside').next(({ text }) => text?.startsWith('1 not stored') === true);
+    await flow.inbox('errors').next(({ error }) => error?.code === 'LOGIN_FAILED');
+    assert.equal(flow.statuses('in').all.at(-1)?.text, 'waiting for labels');
+    assert.deepEqual(
+      flow.statuses('in').all.filter(({ text }) => text?.includes('not stored')),
+      [],
+    );
+    assert.equal(warnings.filter((text) => text.includes('wait for the labels of gateways')).length, 1);
+  });
+
   it('is kept by the broker for a node with labels while the settings of the portal are wrong', async () => {
     await box.close();
     box = await startService({ rate: 0, listed: 1, gateways: 1, devices: 1 });
