@@ -155,12 +155,12 @@ export class RestClient {
     { method, path }: RestRequest,
     values: TextValues = {},
   ): ServiceError {
-    const { host } = this.#address('baseUrl');
+    const { host, prefix } = this.#address('baseUrl');
     return new ServiceError(
       'BAD_RESPONSE',
       isWebPage(body) ? 'webPage' : reason,
       { body: this.#show(body) },
-      { host, method, path, limit: MAX_BODY_BYTES / 1024 / 1024, ...values },
+      { host, method, path: prefix + path, limit: MAX_BODY_BYTES / 1024 / 1024, ...values },
     );
   }
 
@@ -364,12 +364,14 @@ export class RestClient {
     const { statusCode, body } = response;
     const shown = this.#show(body);
     const shownPath = hideSecrets(path, this.#secrets());
+    // Flows know paths as the interface has them; who reads the text wants to see what was asked for.
+    const askedPath = hideSecrets(base.prefix + path, this.#secrets());
     const wait = refusedWait(response, this.#clock.now(), wasLost);
     return new ServiceError(
       'HTTP_ERROR',
       reason,
       { statusCode, method, path: shownPath, body: shown },
-      { statusCode, method, path: shownPath, body: shown, host: base.host, wait },
+      { statusCode, method, path: askedPath, body: shown, host: base.host, wait },
     );
   }
 

@@ -1145,7 +1145,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/confirm':
           'that waits for labels is not called unconfirmed by the status, and the log says what it holds up',
       },
-    'Where a rule must not wait for that, a service of its own has a connection of its own.': 'advice to the user',
+    'Where a rule must not wait for that, a service of its own has a connection of its own.':
+      'advice to the user',
     '**Why the overload policy is so.** A report of QoS 1 is one that the sender wants to arrive, so the broker holds it.':
       {
         'mqtt/losses': 'with QoS 1 to flows that are too slow make the broker wait, and none is lost',

@@ -1009,7 +1009,7 @@ describe('the panels in the editor', function () {
     await page.locator('#mt-gateway-problem-authUrl', { hasText: 'https://' }).waitFor();
   });
 
-  it('marks addresses and a header that a deploy would refuse', async () => {
+  it('marks addresses and a header that a deploy would refuse, or that lead nowhere', async () => {
     const { page } = editor;
     await editor.editConfig('mt-service', 'service');
     await page.click('#mt-gateway-service-tabs li:nth-child(2) a');
@@ -1020,6 +1020,12 @@ describe('the panels in the editor', function () {
     await problem('baseUrl').filter({ hasText: 'has no query' }).waitFor();
     await page.fill('#node-config-input-baseUrl', 'https://'.padEnd(10_001, 'a'));
     await problem('baseUrl').filter({ hasText: 'longer than 10000 characters' }).waitFor();
+    for (const path of ['/api/v1', '/api/v1/', '/x/API/v1/auth/login']) {
+      await page.fill('#node-config-input-baseUrl', `https://portal${path}`);
+      await problem('baseUrl').filter({ hasText: 'Leave out /api/v1' }).waitFor();
+      await page.fill('#node-config-input-baseUrl', 'https://portal/x/api/v10/');
+      await problem('baseUrl').waitFor({ state: 'hidden' });
+    }
     await page.click('#mt-gateway-service-tabs li:nth-child(1) a');
     await page.fill('#node-config-input-brokerUrl', 'mqtt://localhost:1 mqtt://localhost:2');
     await problem('brokerUrl').filter({ hasText: 'mqtt://localhost:1 mqtt://localhost:2' }).waitFor();

@@ -440,6 +440,25 @@ describe('REST client', () => {
         });
       }
 
+      it('says where it has asked, also below an address that ends in the path of the interface itself', async () => {
+        const url = `${server.url}/api/v1`;
+        const other = createClient(server.url, { authUrl: url, baseUrl: url, retries: 0 });
+        const twice = (path: string) => `/api/v1/api/v1/${path}`;
+        server.answer = (_, response) => response.end('x');
+        await says(
+          `this is not the service: what ${host()} answered to GET ${twice('devices')} is not JSON`,
+          other.call('listDevices', {}),
+        );
+        await other.close();
+        const next = createClient(server.url, { authUrl: url, retries: 0 });
+        server.login = (_, response) => response.writeHead(404).end();
+        await says(
+          `this is not the service: ${host()} has no login at ${twice('auth/login')} (status 404)`,
+          next.send(LIST),
+        );
+        await next.close();
+      });
+
       for (const body of ['null', '{"hello":"world"}', 'ok', '{"status":200}']) {
         it(`says at its login that this is no response to a login: ${body}`, async () => {
           server.login = (_, response) => response.end(body);

@@ -13,6 +13,9 @@ import type { EditorNode } from './red.ts';
 
 type Verdict = boolean | string;
 
+/** How each path of the interface begins: who copies an address from its documentation has it, and it would be there twice. */
+const API_PATH = /\/api\/v1(?:\/|$)/i;
+
 interface Range {
   min?: number;
   max?: number;
@@ -48,9 +51,13 @@ export function restAddress(setting: string) {
       return true;
     }
     const problem = lengthProblem(setting, given) ?? addressProblem(setting, given, ['https', 'http']);
-    return (
-      problem ?? (/[?#]/.test(given) ? errorText(setting, 'notHttpUrl', { value: showAddress(given) }) : true)
-    );
+    if (problem !== undefined) {
+      return problem;
+    }
+    if (/[?#]/.test(given)) {
+      return errorText(setting, 'notHttpUrl', { value: showAddress(given) });
+    }
+    return !API_PATH.test(given) || text('problem.apiPath');
   };
 }
 
