@@ -20,6 +20,9 @@ const MAX_SHORT_LIVED = 3;
 const FIRST_REST_MS = 1_000;
 const MAX_REST_MS = 10_000;
 
+/** What a machine before the service answers while that is away, or too busy, says nothing of the account. */
+const ABOUT_THE_WAY = new Set([404, 405, 408, 410, 429]);
+
 interface Token {
   text: string;
   cameAt: number;
@@ -59,7 +62,8 @@ class Pause {
  * After a refused login (LOGIN_FAILED) every call fails at once with the same LOGIN_FAILED for 10 s, without
  * asking the service again; the first call after that logs in anew. With every further refusal the pause doubles, up to
  * 5 minutes; a login that succeeds ends it. So a password corrected at the service recovers by itself, and a wrong
- * one does not lock the account. Changed settings mean a new client, which tries at once.
+ * one does not lock the account. Changed settings mean a new client, which tries at once. So it is with the HTTP_ERROR of
+ * a login whose status is about the account, such as 423 (locked).
  *
  * A login that succeeds need not help: after two fresh tokens in a row that were answered with 401, nobody logs in for
  * 10 s, doubling to 5 minutes with every further one; calls go on with the token that is there. A fresh token that is
@@ -242,20 +246,29 @@ export class TokenKeeper {
       return this.#token;
     } catch (error) {
       const token = this.#lasting;
-      const isRefusal = error instanceof ServiceError && error.code === 'LOGIN_FAILED';
-      if (token && !isRefusal) {
+      if (token && !isRefusal(error)) {
         // It is renewed ahead of its end for this: calls go on with it, and the login is tried again after a while.
         token.renewAt = Math.min(token.endsAt, this.#clock.now() + FIRST_PAUSE_MS);
         return token;
       }
       this.#token = undefined;
-      if (error instanceof ServiceError && error.code === 'LOGIN_FAILED') {
+      if (isRefusal(error) || isAboutAccount(error)) {
         this.#refusal = error;
         this.#loginPause.begin(this.#clock.now());
       }
       throw error;
     }
   }
+}
+
+function isRefusal(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'LOGIN_FAILED';
+}
+
+function isAboutAccount(error: unknown): error is ServiceError {
+  const status =
+    error instanceof ServiceError && error.code === 'HTTP_ERROR' ? Number(error.cause.statusCode) : 0;
+  return status >= 400 && status < 500 && !ABOUT_THE_WAY.has(status);
 }
 
 /**

@@ -2251,6 +2251,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'So a wrong password does not lock the account, and a corrected one at the service recovers by itself.': {
       'rest/client': 'does not ask again for a while after a refusal, and recovers by itself later',
     },
+    'So it is, with `HTTP_ERROR`, after a login that ends with another status about the account, such as 423 (locked).':
+      {
+        'rest/auth': [
+          'waits after a login that ends with status …',
+          'does not wait after a login that ends with status …',
+        ],
+      },
     'A change of the settings tries at once.': {
       'rest/client': 'tries at once after a refused login when the settings are changed',
     },

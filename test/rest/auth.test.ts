@@ -181,6 +181,40 @@ describe('token', () => {
     await assert.rejects(keeper.token(), (error) => error === fault);
   });
 
+  for (const [status, isPause] of [
+    [399, false],
+    [404, false],
+    [405, false],
+    [408, false],
+    [410, false],
+    [422, true],
+    [423, true],
+    [429, false],
+    [499, true],
+    [500, false],
+    [503, false],
+  ] as const) {
+    it(`${isPause ? 'waits' : 'does not wait'} after a login that ends with status ${status}`, async () => {
+      login = async () => {
+        throw new ServiceError('HTTP_ERROR', 'status', { statusCode: status });
+      };
+      for (let i = 0; i < 5; i++) {
+        await assert.rejects(keeper.token(), { code: 'HTTP_ERROR', cause: { statusCode: status } });
+      }
+      assert.equal(logins, isPause ? 1 : 5);
+      login = async () => 'good';
+      clock.time += 10_000;
+      assert.equal(await keeper.token(), 'good');
+    });
+  }
+
+  it('does not wait after a login that could not be sent', async () => {
+    login = () => Promise.reject(new ServiceError('NETWORK', 'reset', { statusCode: 423 }));
+    await assert.rejects(keeper.token(), { code: 'NETWORK' });
+    await assert.rejects(keeper.token(), { code: 'NETWORK' });
+    assert.equal(logins, 2);
+  });
+
   it('waits after refused logins 10, 20, 40 … 300 and 300 s, and from 10 s again after one that succeeded', async () => {
     const refused = async () => {
       throw new ServiceError('LOGIN_FAILED', 'refused', { statusCode: 401 }, { statusCode: 401 });
