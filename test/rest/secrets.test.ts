@@ -27,6 +27,7 @@ describe('secrets', () => {
   for (const [how, spelling] of Object.entries(SPELLINGS)) {
     it(`are hidden ${how}, wherever they stand`, () => {
       assert.equal(hideSecrets(`<${spelling}|${spelling}>`, [SECRET]), '<***|***>');
+      assert.ok(spellingsOf(SECRET).includes(spelling));
     });
   }
 
@@ -48,6 +49,8 @@ describe('secrets', () => {
   for (const [how, spelling] of Object.entries(HARD_SPELLINGS)) {
     it(`are hidden ${how}`, () => {
       assert.equal(hideSecrets(`(${spelling}) ${spelling}.`, [HARD]), '(***) ***.');
+      // Others look for them in texts that they do not decode.
+      assert.ok(spellingsOf(HARD).includes(spelling));
     });
   }
 
