@@ -14,7 +14,7 @@ import { SYSTEM_CLOCK } from './clock.ts';
 import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequest } from './endpoints.ts';
 import { HttpAgent, type HttpRequest, type HttpResponse, MAX_BODY_BYTES } from './http.ts';
 import { KeyedOrder } from './order.ts';
-import { isLoginResponse, isWebPage, readToken, refusalReason } from './responses.ts';
+import { isLoginResponse, isWebPage, readToken, redirectTarget, refusalReason } from './responses.ts';
 import { noteLost, refusedWait, repeatOf, spread } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
 import type { Clock, RestState } from './types.ts';
@@ -367,11 +367,12 @@ export class RestClient {
     // Flows know paths as the interface has them; who reads the text wants to see what was asked for.
     const askedPath = hideSecrets(base.prefix + path, this.#secrets());
     const wait = refusedWait(response, this.#clock.now(), wasLost);
+    const to = redirectTarget(response, base);
     return new ServiceError(
       'HTTP_ERROR',
       reason,
       { statusCode, method, path: shownPath, body: shown },
-      { statusCode, method, path: askedPath, body: shown, host: base.host, wait },
+      { statusCode, method, path: askedPath, body: shown, host: base.host, wait, to },
     );
   }
 

@@ -1,7 +1,8 @@
 // Reads the bodies of responses: JSON from outside into checked shapes.
+import type { Phrase } from '../errors.ts';
 import { isObject, parseJson } from '../protocol/json.ts';
 import { isMac, parseMac } from '../protocol/mac.ts';
-import { isWellFormed } from './addresses.ts';
+import { type BaseAddress, isWellFormed } from './addresses.ts';
 import type { HttpResponse } from './http.ts';
 import type { Device } from './types.ts';
 
@@ -33,6 +34,23 @@ export function refusalReason({ statusCode, body }: HttpResponse, shown: string)
     return isFailing(statusCode) ? 'webPageFailing' : 'webPage';
   }
   return shown.trim() === '' ? 'statusOnly' : 'status';
+}
+
+/** More of a host would be no name. */
+const MAX_ORIGIN_LENGTH = 200;
+
+/**
+ * For the text of an error: which other place a redirect names, such as https where http was asked for. Its path and query
+ * stay out, as they may hold a token.
+ */
+export function redirectTarget({ headers }: HttpResponse, { origin }: BaseAddress): Phrase | '' {
+  const { location } = headers;
+  const target =
+    typeof location === 'string' && URL.canParse(location, origin) ? new URL(location, origin) : undefined;
+  const isElsewhere = target !== undefined && /^https?:$/.test(target.protocol) && target.origin !== origin;
+  return isElsewhere && target.origin.length <= MAX_ORIGIN_LENGTH
+    ? { key: 'reason.leadsTo', values: { origin: target.origin } }
+    : '';
 }
 
 /** Whether it is said whether the login succeeded, as only the service does. */

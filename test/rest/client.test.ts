@@ -899,8 +899,29 @@ describe('REST client', () => {
       const error = await failure(client.send(LIST));
       await other.stop();
       assert.deepEqual([error.code, error.cause.statusCode], ['HTTP_ERROR', 307]);
+      assert.equal(
+        error.message,
+        `a redirect to ${other.url}, which is not followed (status 307, GET /api/v1/devices)`,
+      );
       assert.equal(other.calls.length, 0);
     });
+
+    for (const [location, place] of [
+      ['https://portal.example/login?token=s3cret#x', ' to https://portal.example'],
+      ['https://me:s3cret@portal.example:8443/', ' to https://portal.example:8443'],
+      ['//portal.example/x', ' to http://portal.example'],
+      [`https://${'a'.repeat(192)}/`, ` to https://${'a'.repeat(192)}`],
+      [`https://${'a'.repeat(193)}/`, ''],
+      ['/login', ''],
+      ['javascript:alert(1)', ''],
+      ['https://', ''],
+    ] as const) {
+      it(`says of a redirect to ${location.slice(0, 50)} which other place that is, and nothing more`, async () => {
+        server.answer = (_, response) => response.writeHead(302, { location }).end();
+        const { message } = await failure(client.send(LIST));
+        assert.equal(message, `a redirect${place}, which is not followed (status 302, GET /api/v1/devices)`);
+      });
+    }
 
     it('shows method, path, status and the first 500 characters of a body', async () => {
       server.answer = (_, response) => response.writeHead(404).end('x'.repeat(300_000));
