@@ -183,6 +183,7 @@ describe('token', () => {
 
   for (const [status, isPause] of [
     [399, false],
+    [400, true],
     [404, false],
     [405, false],
     [408, false],

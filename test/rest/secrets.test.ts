@@ -86,10 +86,18 @@ describe('secrets', () => {
     });
   }
 
+  it('are looked for in other spellings where a text is not decoded', () => {
+    assert.ok(spellingsOf('a b/c').includes('a%20b/c'));
+    assert.ok(spellingsOf('a\\b"').includes('a\\\\b\\u0022'));
+    // Five letters of Base64 could be a part of anything.
+    assert.ok(!spellingsOf('abcd').includes('YWJjZ'));
+  });
+
   it('leave a text with codes of addresses and JSON as it came where none is in it', () => {
     const text = '%7Ex%zz%e4 \\u0041 \\"b\\" \\q %';
     assert.equal(hideSecrets(text, ['secret']), text);
     assert.equal(hideSecrets(`se%63ret ${text}`, ['secret']), '*** ~x%zz\ufffd A "b" \\q %');
+    assert.equal(hideSecrets('se%63ret %C3%A4%c3%a4', ['secret']), '*** ää');
     assert.equal(hideSecrets(`\\x73ecret ${text}`, ['secret']), '*** %7Ex%zz%e4 A "b" \\q %');
     assert.equal(hideSecrets(`a%7Eb1 ${text}`, ['a%7Eb1']), `*** ${text}`);
   });
