@@ -11,6 +11,8 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 const MAX_SHOWN_LENGTH = 500;
 /** Less than what `http.ts` keeps of an error's body, so that a body cut there is cut here too. */
 const MAX_SEARCHED_LENGTH = 16_000;
+/** Of what stands for one character, `&#0000000033;` among it. */
+const MAX_CODE_LENGTH = 16;
 /** As decoders write what they cannot read. */
 const UNKNOWN = '\ufffd';
 /** UTF-16 that was read as UTF-8 has one beside each character. Line breaks and tabs may stay. */
@@ -29,8 +31,9 @@ const HTML_CODE = new RegExp(
 /** Of a character beyond ASCII, when the others are decoded. */
 const HTML_NAME = /&[a-z][a-z\d]{1,31};/gi;
 const MAX_CODE_POINT = 0x10_ff_ff;
-/** A character as JSON and JavaScript write it. */
-const ESCAPE = /\\(?:u([\da-f]{4})|x([\da-f]{2})|(["'\\/]))/gi;
+/** A character as JSON and JavaScript write it, and as JavaScript's `escape` does. */
+const ESCAPE = /(?:\\u|%u)([\da-f]{4})|\\x([\da-f]{2})|\\(["'\\/nrt])/gi;
+const SHORT_ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t' };
 /** Bytes as addresses and forms write them. */
 const PERCENT = /(?:%[\da-f]{2})+/gi;
 const BEYOND_ASCII = /[^\t\n\r -~]+/g;
@@ -48,20 +51,27 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
  * that nobody has named: where only that hides a secret, the text is shown without codes, or without such characters.
  */
 function hideSpellings(text: string, spellings: readonly string[]): string {
-  const hidden = hidePlain(text, spellings);
-  let shown = hidden;
-  let plain = hidden;
+  const folded = foldAll(spellings);
+  let plain = hideFolded(hidePlain(text, spellings), folded);
+  let shown = plain;
   for (const decode of DECODERS) {
-    const decoded = decode(plain);
+    const decoded = decode(plain).replace(CONTROLS, '');
     // Most texts have no codes of most kinds, and to look for tokens takes its time.
     if (decoded !== plain) {
-      plain = hidePlain(decoded, spellings);
+      plain = hideFolded(hidePlain(decoded, spellings), folded);
       shown = plain === decoded ? shown : plain;
     }
   }
-  const folded = fold(plain);
-  const hiddenLast = hidePlain(folded, foldAll(spellings));
-  return hiddenLast === folded ? shown : hiddenLast;
+  return shown;
+}
+
+function hideFolded(text: string, spellings: readonly string[]): string {
+  if (spellings.length === 0) {
+    return text;
+  }
+  const folded = fold(text);
+  const hidden = hidePlain(folded, spellings);
+  return hidden === folded ? text : hidden;
 }
 
 /** With one mark in place of whatever is beyond ASCII. */
@@ -75,8 +85,9 @@ function foldAll(spellings: readonly string[]): string[] {
   return [...new Set(folded)].filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }
 
-/** What is inside of something else comes last. Each is called twice, as an encoder may have met what another one had encoded. */
-const DECODERS = [decodeHtml, decodeEscapes, decodePercent].flatMap((decode) => [decode, decode]);
+const EACH_DECODER = [decodeHtml, decodeEscapes, decodePercent];
+/** Twice, as an encoder may have met what any of them had encoded. */
+const DECODERS = [...EACH_DECODER, ...EACH_DECODER];
 
 const decodeAll = (text: string): string => DECODERS.reduce((decoded, decode) => decode(decoded), text);
 
@@ -85,9 +96,11 @@ function decodeHtml(text: string): string {
 }
 
 function decodeEscapes(text: string): string {
-  return text.replace(ESCAPE, (_, unit?: string, byte?: string, itself?: string) => {
-    return itself ?? String.fromCharCode(Number.parseInt((unit ?? byte) as string, 16));
-  });
+  return text.replace(ESCAPE, (_, unit?: string, byte?: string, short?: string) =>
+    short === undefined
+      ? String.fromCharCode(Number.parseInt((unit ?? byte) as string, 16))
+      : (SHORT_ESCAPES[short.toLowerCase()] ?? short),
+  );
 }
 
 /** What is no UTF-8 becomes a mark, as every character beyond ASCII does at last. */
@@ -154,9 +167,12 @@ export function showBody(body: string, secrets: readonly string[]): string {
   if (!isCut) {
     return hidden.slice(0, MAX_SHOWN_LENGTH);
   }
+  const mostCoded = MAX_CODE_LENGTH * Math.max(0, ...secrets.map((secret) => String(secret).length));
+  if (hidden.length - mostCoded >= MAX_SHOWN_LENGTH) {
+    return hidden.slice(0, MAX_SHOWN_LENGTH);
+  }
   const longest = spellings[0]?.length ?? 0;
-  // Codes are longer than every spelling.
-  const shown = decodeAll(hidden).replace(HTML_NAME, UNKNOWN);
+  const shown = decodeAll(hidden).replace(CONTROLS, '').replace(HTML_NAME, UNKNOWN);
   return shown.slice(0, Math.max(0, shown.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 

@@ -86,6 +86,40 @@ describe('secrets', () => {
     });
   }
 
+  for (const [secret, spelling] of [
+    ['Grün"x1', 'Gr\ufffdn"x1'],
+    ['Grün\\"x1', 'Gr\ufffdn\\"x1'],
+    ['Grün\\\\x1z', 'Gr\ufffdn\\\\x1z'],
+    ['Grün%20x1', 'Gr\ufffdn%20x1'],
+    ['Grün%20x1', 'Gr%FCn%2520x1'],
+    ['Grün\\x41b1', 'Gr\ufffdn\\x41b1'],
+    ['Zürich%20ab', 'Z&uuml;rich%20ab'],
+    ["pa'ss+word", 'pa\\u0026#x27;ss\\u0026#x2B;word'],
+    ['Zürich&2024', 'Z\\u0026#252;rich\\u0026amp;2024'],
+    ["a=b'cd1", 'a%5Cu003db%5Cu0027cd1'],
+    ["a€b'cd1", 'a%u20ACb%27cd1'],
+    ['0=\t"/\n1', '0\\u003d\\t\\"\\/\\n1'],
+    ['a=b\r1', 'a\\u003db\\r1'],
+  ] as const) {
+    it(`are hidden where they hold codes themselves, or codes hold codes: ${spelling}`, () => {
+      assert.match(hideSecrets(`no ${spelling} here`, [secret]), /^no \*\*\* here$/);
+    });
+  }
+
+  it('bring no control characters into the text, which codes may stand for', () => {
+    const body = '\\u001b[2J\\u0000 %1b]0;x%07 &#27;[1m s%65cret';
+    assert.equal(hideSecrets(body, ['secret']), '[2J ]0;x [1m ***');
+    const long = `${body.slice(0, -12)}${' '.repeat(16_000)}`;
+    assert.equal(showBody(long, ['secret']), long.slice(0, 500));
+    const shown = showBody(`${'secret '.repeat(2_200)}\\u001b%1b${'x'.repeat(20_000)}`, ['secret']);
+    assert.equal(shown.includes('\x1b'), false);
+  });
+
+  it('that are not there leave also a long text as it came', () => {
+    const long = `{"q":"a%26b%20c%2B1 \\"x\\" &lt;p&gt;"}${' '.repeat(16_000)}`;
+    assert.equal(showBody(long, ['secret', 'x'.repeat(900)]), long.slice(0, 500));
+  });
+
   it('are looked for in other spellings where a text is not decoded', () => {
     assert.ok(spellingsOf('a b/c').includes('a%20b/c'));
     assert.ok(spellingsOf('a\\b"').includes('a\\\\b\\u0022'));
