@@ -155,12 +155,18 @@ export class RestClient {
     { method, path }: RestRequest,
     values: TextValues = {},
   ): ServiceError {
-    const { host, prefix } = this.#address('baseUrl');
+    const base = this.#address('baseUrl');
     return new ServiceError(
       'BAD_RESPONSE',
       isWebPage(body) ? 'webPage' : reason,
       { body: this.#show(body) },
-      { host, method, path: prefix + path, limit: MAX_BODY_BYTES / 1024 / 1024, ...values },
+      {
+        host: base.host,
+        method,
+        path: this.#pathBelow(base, path),
+        limit: MAX_BODY_BYTES / 1024 / 1024,
+        ...values,
+      },
     );
   }
 
@@ -364,16 +370,19 @@ export class RestClient {
     const { statusCode, body } = response;
     const shown = this.#show(body);
     const shownPath = hideSecrets(path, this.#secrets());
-    // Flows know paths as the interface has them; who reads the text wants to see what was asked for.
-    const askedPath = hideSecrets(base.prefix + path, this.#secrets());
     const wait = refusedWait(response, this.#clock.now(), wasLost);
     const to = redirectTarget(response, base);
     return new ServiceError(
       'HTTP_ERROR',
       reason,
       { statusCode, method, path: shownPath, body: shown },
-      { statusCode, method, path: askedPath, body: shown, host: base.host, wait, to },
+      { statusCode, method, path: this.#pathBelow(base, path), body: shown, host: base.host, wait, to },
     );
+  }
+
+  /** For the text of an error. That the address has a path of its own is said, and not which: it may hold a secret. */
+  #pathBelow({ prefix }: BaseAddress, path: string): string {
+    return (prefix === '' ? '' : '…') + hideSecrets(path, this.#secrets());
   }
 
   /** A call that was ended while it waited leaves no attempt that would follow. */

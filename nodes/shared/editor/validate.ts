@@ -13,8 +13,8 @@ import type { EditorNode } from './red.ts';
 
 type Verdict = boolean | string;
 
-/** How each path of the interface begins: who copies an address from its documentation has it, and it would be there twice. */
-const API_PATH = /\/api\/v1(?:\/|$)/i;
+/** What the nodes add to an address: who copies one from a documentation has it, and it would be there twice. */
+const API_PATH = /\/api\/v1(?:\/(?:auth|devices|labels)(?:\/.*)?)?\/?$/i;
 
 interface Range {
   min?: number;
@@ -57,7 +57,7 @@ export function restAddress(setting: string) {
     if (/[?#]/.test(given)) {
       return errorText(setting, 'notHttpUrl', { value: showAddress(given) });
     }
-    return !API_PATH.test(given) || text('problem.apiPath');
+    return !API_PATH.test(new URL(given).pathname) || text('problem.apiPath');
   };
 }
 
