@@ -1,6 +1,6 @@
 // Filters of the device list, applied here because the interface shows no filter parameters.
 import { invalidInput } from '../errors.ts';
-import { macPart } from '../protocol/mac.ts';
+import { parseMac } from '../protocol/mac.ts';
 import type { Device } from './types.ts';
 import { rangeOf } from './versions.ts';
 
@@ -17,7 +17,7 @@ export interface DeviceFilterInput {
   model?: unknown;
   /** The exact version, or a semver range; pre-releases are included, and versions with any number of parts. */
   firmware?: unknown;
-  /** Part of `id` or `friendlyName`, in any case; a MAC, or the beginning of one, however its bytes are separated. */
+  /** Part of `id` or `friendlyName`, in any case; a whole MAC however its bytes are separated. */
   search?: unknown;
 }
 
@@ -121,10 +121,10 @@ function searchTest(value: unknown): DeviceFilter | undefined {
   if (wanted === '') {
     return undefined;
   }
-  const mac = macPart(wanted);
-  const has = (text: unknown, part: string) => typeof text === 'string' && text.toLowerCase().includes(part);
-  return ({ id, friendlyName }) =>
-    has(id, wanted) || has(friendlyName, wanted) || (mac !== undefined && has(id, mac));
+  // A part of one stands in other addresses, too, and what is found may be written to.
+  const mac = parseMac(wanted);
+  const has = (text: unknown) => typeof text === 'string' && text.toLowerCase().includes(wanted);
+  return (device) => has(device.id) || has(device.friendlyName) || (mac !== undefined && device.mac === mac);
 }
 
 function filledText(field: string, value: unknown): string {

@@ -6,6 +6,7 @@ import type { Device } from '../../src/rest/types.ts';
 describe('device filter', () => {
   const device: Device = {
     id: 'bmac-c0141f68fc3d',
+    mac: 'c0141f68fc3d',
     friendlyName: 'Büro North',
     modelNumber: '2011',
     labels: ['floor-1', 'north, east'],
@@ -37,9 +38,10 @@ describe('device filter', () => {
     [{ search: 'FC3D' }, true],
     [{ search: 'south' }, false],
     [{ search: 'C0:14:1F:68:FC:3D' }, true],
-    [{ search: '68-fc-3' }, true],
-    [{ search: '68:fd' }, false],
-    [{ search: '3d:' }, true],
+    [{ search: 'c0-14-1f-68-fc-3d' }, true],
+    [{ search: 'C0:14:1F:68:FC:3E' }, false],
+    [{ search: '14-' }, false],
+    [{ search: '68:fc:3' }, false],
     [{ labels: 'floor-1', connected: false }, false],
   ];
   for (const [filter, expected] of ROWS) {
@@ -48,11 +50,11 @@ describe('device filter', () => {
     });
   }
 
-  it('finds a name that looks like a MAC, and an id with colons', () => {
-    const filter = createDeviceFilter({ search: 'C0:14' });
-    assert.equal(filter({ id: 'x', friendlyName: 'Hall c0:14' } as Device), true);
-    assert.equal(filter({ id: 'bmac-C0:14:1f:68:fc:3d' } as Device), true);
-    assert.equal(filter({ id: 'x', friendlyName: 'Hall c014' } as Device), false);
+  it('finds a name that looks like a MAC, and an id that writes it in another way', () => {
+    const filter = createDeviceFilter({ search: 'C0:14:1F:68:FC:3D' });
+    assert.equal(filter({ id: 'x', friendlyName: 'Hall c0:14:1f:68:fc:3d' } as Device), true);
+    assert.equal(filter({ id: 'c0-14-1f-68-fc-3d', mac: 'c0141f68fc3d' } as Device), true);
+    assert.equal(filter({ id: 'x', friendlyName: 'Hall c0141f68fc3d' } as Device), false);
   });
 
   it('keeps a device back whose model is no text', () => {
