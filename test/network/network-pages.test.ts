@@ -311,6 +311,10 @@ describe('the network in pages', () => {
       'ollager 3',
       'Pforte',
       'Zimmer',
+      // Vowels are marks there.
+      'का 3',
+      'कि 2',
+      'कू 1',
     ];
     list = [...names].reverse().map((name, i) => listed(deviceAt(i), name));
     pages = open();
