@@ -20,8 +20,8 @@ const MAX_SHORT_LIVED = 3;
 const FIRST_REST_MS = 1_000;
 const MAX_REST_MS = 10_000;
 
-/** What a machine before the service answers while that is away, or too busy, says nothing of the account. */
-const ABOUT_THE_WAY = new Set([404, 405, 408, 410, 429]);
+/** Of a login: payment, what was sent cannot be accepted, locked. All others may come from a machine before the service. */
+const ABOUT_ACCOUNT = new Set([402, 422, 423]);
 
 interface Token {
   text: string;
@@ -40,6 +40,10 @@ interface Token {
 class Pause {
   #end = Number.NEGATIVE_INFINITY;
   #length = FIRST_PAUSE_MS;
+
+  get end(): number {
+    return this.#end;
+  }
 
   begin(now: number): void {
     this.#end = now + this.#length;
@@ -248,7 +252,12 @@ export class TokenKeeper {
       const token = this.#lasting;
       if (token && !isRefusal(error)) {
         // It is renewed ahead of its end for this: calls go on with it, and the login is tried again after a while.
-        token.renewAt = Math.min(token.endsAt, this.#clock.now() + FIRST_PAUSE_MS);
+        const now = this.#clock.now();
+        if (isAboutAccount(error)) {
+          this.#refusal = error;
+          this.#loginPause.begin(now);
+        }
+        token.renewAt = Math.min(token.endsAt, Math.max(now + FIRST_PAUSE_MS, this.#loginPause.end));
         return token;
       }
       this.#token = undefined;
@@ -266,9 +275,8 @@ function isRefusal(error: unknown): error is ServiceError {
 }
 
 function isAboutAccount(error: unknown): error is ServiceError {
-  const status =
-    error instanceof ServiceError && error.code === 'HTTP_ERROR' ? Number(error.cause.statusCode) : 0;
-  return status >= 400 && status < 500 && !ABOUT_THE_WAY.has(status);
+  const isStatus = error instanceof ServiceError && error.code === 'HTTP_ERROR';
+  return isStatus && ABOUT_ACCOUNT.has(Number(error.cause.statusCode));
 }
 
 /**

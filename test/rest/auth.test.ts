@@ -182,16 +182,16 @@ describe('token', () => {
   });
 
   for (const [status, isPause] of [
-    [399, false],
-    [400, true],
+    [400, false],
+    [402, true],
     [404, false],
-    [405, false],
-    [408, false],
-    [410, false],
+    [407, false],
+    [409, false],
+    [421, false],
     [422, true],
     [423, true],
     [429, false],
-    [499, true],
+    [499, false],
     [500, false],
     [503, false],
   ] as const) {
@@ -208,6 +208,30 @@ describe('token', () => {
       assert.equal(await keeper.token(), 'good');
     });
   }
+
+  it('that lasts is used while its renewal waits 10, 20, 40 … s for a locked account, which is told at its end', async () => {
+    login = async () => encode({ iat: 0, exp: 3600 });
+    const first = await keeper.token();
+    login = async () => {
+      throw new ServiceError('HTTP_ERROR', 'status', { statusCode: 423 });
+    };
+    clock.time = 3_540_000;
+    for (const [seconds, expected] of [
+      [0, 2],
+      [9, 2],
+      [1, 3],
+      [19, 3],
+      [1, 4],
+      [29, 4],
+    ] as const) {
+      clock.time += seconds * 1_000;
+      assert.deepEqual([await keeper.token(), logins], [first, expected]);
+      await turn();
+    }
+    clock.time = 3_600_000;
+    await assert.rejects(keeper.token(), { code: 'HTTP_ERROR' });
+    assert.equal(logins, 4, 'it was known already');
+  });
 
   it('does not wait after a login that could not be sent', async () => {
     login = () => Promise.reject(new ServiceError('NETWORK', 'reset', { statusCode: 423 }));
