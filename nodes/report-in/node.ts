@@ -21,6 +21,7 @@ export default function registerReportIn(RED: NodeAPI): void {
       let broker: Status | undefined;
       let labels: Status | undefined;
       let isWaiting = false;
+      let heldUp: 'no' | 'untold' | 'told' = 'no';
       // Where nobody wants it shown a report costs nothing more.
       const last = config.statusShows === 'report' ? new LastReport(() => showBoth()) : undefined;
       let notStored: Status | undefined;
@@ -33,10 +34,14 @@ export default function registerReportIn(RED: NodeAPI): void {
         }
       };
       const confirm = confirmOf(config, (open, oldestMs) => {
+        if (open > 0 && heldUp === 'untold') {
+          heldUp = 'told';
+          node.warn(HELD_UP);
+        }
         notStored = statusOfOpen(open, oldestMs);
         showBoth();
       });
-      const notify = createLabelNotifier(RED, node, fail, confirm !== undefined);
+      const notify = createLabelNotifier(RED, node, fail);
       const passedOn = new PassedOn<Buffer>(RED, node, (interrupted) =>
         session.keepInterrupted(node.id, interrupted.map(heldReportOf)),
       );
@@ -57,6 +62,11 @@ export default function registerReportIn(RED: NodeAPI): void {
         labels(state) {
           labels = statusOfLabels(state);
           isWaiting = state.name === 'waiting';
+          if (!isWaiting) {
+            heldUp = 'no';
+          } else if (state.error && heldUp === 'no') {
+            heldUp = 'untold';
+          }
           showBoth();
           notify(state);
         },
@@ -106,16 +116,8 @@ function statusOfOpen(count: number, oldestMs: number): Status | undefined {
     : undefined;
 }
 
-/**
- * Warns once when reports are lost; their number is logged when the labels are there. An error is reported once until then.
- * @param confirms what waits stays at the broker, which sends nothing more at some time
- */
-function createLabelNotifier(
-  RED: NodeAPI,
-  node: Node,
-  fail: (error: unknown, msg: NodeMessage) => void,
-  confirms: boolean,
-) {
+/** Warns once when reports are lost; their number is logged when the labels are there. An error is reported once until then. */
+function createLabelNotifier(RED: NodeAPI, node: Node, fail: (error: unknown, msg: NodeMessage) => void) {
   let reportedLost = 0;
   let hasFailed = false;
   return ({ name, lost, error }: LabelState): void => {
@@ -130,9 +132,6 @@ function createLabelNotifier(
     }
     if (error && !hasFailed) {
       fail(error, {});
-      if (name === 'waiting' && confirms) {
-        node.warn(HELD_UP);
-      }
     }
     hasFailed = name !== 'ready' && (hasFailed || error !== undefined);
   };

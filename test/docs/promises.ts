@@ -1143,7 +1143,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'So do the reports of a node with labels as long as no device list could be read since the start: nodes without labels get nothing more, either, and a warning in the log says so.':
       {
         'nodes/confirm':
-          'that waits for labels is not called unconfirmed by the status, and the log says what it holds up',
+          'the status of a node with labels does not call it unconfirmed, and the log says what it holds up',
       },
     'Where a rule must not wait for that, a service of its own has a connection of its own.':
       'advice to the user',

@@ -62,26 +62,46 @@ describeNodes('a report that is confirmed by the flow', (start) => {
     await flow.statuses('in').next(({ fill }) => fill === 'green');
   });
 
-  it('that waits for labels is not called unconfirmed by the status, and the log says what it holds up', async () => {
-    box.faults.rest.add({ kind: 'status', status: 401, only: 'POST /api/v1/auth/login' });
-    const service = serviceNode(box, { persistent: true, clientId: 'confirm' });
-    const reportIn = { type: 'mt-report-in', confirm: 'acknowledged' };
-    const flow = await start(
-      flowAround(service, { id: 'in', ...reportIn, labels: ['floor-1'] }, { id: 'beside', ...reportIn }),
-      { credentials: secretsOf(box) },
-    );
-    const warnings: string[] = [];
-    flow.node('in').warn = (text) => void warnings.push(String(text));
-    await subscribed(box);
-    await publish(21);
-    await flow.statuses('beside').next(({ text }) => text?.startsWith('1 not stored') === true);
-    await flow.inbox('errors').next(({ error }) => error?.code === 'LOGIN_FAILED');
-    assert.equal(flow.statuses('in').all.at(-1)?.text, 'waiting for labels');
-    assert.deepEqual(
-      flow.statuses('in').all.filter(({ text }) => text?.includes('not stored')),
-      [],
-    );
-    assert.equal(warnings.filter((text) => text.includes('wait for the labels of gateways')).length, 1);
+  describe('while no list of devices can be read', () => {
+    const warnsOfLabels = (text: string) => text.includes('wait for the labels of gateways');
+    const runWithLabels = async (service: object) => {
+      box.faults.rest.add({ kind: 'status', status: 401, only: 'POST /api/v1/auth/login' });
+      const reportIn = { type: 'mt-report-in', confirm: 'acknowledged' };
+      const flow = await start(
+        flowAround(
+          serviceNode(box, { persistent: true, clientId: 'confirm', ...service }),
+          { id: 'in', ...reportIn, labels: ['floor-1'] },
+          { id: 'beside', ...reportIn },
+        ),
+        { credentials: secretsOf(box) },
+      );
+      const warnings: string[] = [];
+      flow.node('in').warn = (text) => void warnings.push(String(text));
+      await subscribed(box);
+      await flow.inbox('errors').next(({ error }) => error?.code === 'LOGIN_FAILED');
+      await publish(21);
+      return { flow, warnings };
+    };
+
+    it('the status of a node with labels does not call it unconfirmed, and the log says what it holds up', async () => {
+      const { flow, warnings } = await runWithLabels({});
+      await flow.statuses('beside').next(({ text }) => text?.startsWith('1 not stored') === true);
+      assert.equal(flow.statuses('in').all.at(-1)?.text, 'waiting for labels');
+      assert.deepEqual(
+        flow.statuses('in').all.filter(({ text }) => text?.includes('not stored')),
+        [],
+      );
+      assert.equal(warnings.filter(warnsOfLabels).length, 1);
+    });
+
+    it('and is not kept by the broker, it holds up nothing, and the log does not say so', async () => {
+      const { flow, warnings } = await runWithLabels({ reportQos: 0 });
+      // By then both nodes have had it.
+      await flow.next('out');
+      await publish(22);
+      await flow.next('out');
+      assert.deepEqual(warnings.filter(warnsOfLabels), []);
+    });
   });
 
   it('is kept by the broker for a node with labels while the settings of the portal are wrong', async () => {
