@@ -36,7 +36,10 @@ const ESCAPE = /(?:\\u|%u)([\da-f]{4})|\\x([\da-f]{2})|\\(["'\\/nrt])/gi;
 const SHORT_ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t' };
 /** Bytes as addresses and forms write them. */
 const PERCENT = /(?:%[\da-f]{2})+/gi;
-const BEYOND_ASCII = /[^\t\n\r -~]+/g;
+const FOLDED = /(?:&[a-z][a-z\d]{1,31};|[^\t\n\r -~])+/gi;
+/** It stands in no folded text. */
+const MARK = '\0';
+const MARKED = /\0+/g;
 
 /**
  * Hides the secrets in every spelling in which a service could send them back (plain, inside JSON or HTML,
@@ -55,28 +58,60 @@ function hideSpellings(text: string, spellings: readonly string[]): string {
   let plain = hideFolded(hidePlain(text, spellings), folded);
   let shown = plain;
   for (const decode of DECODERS) {
-    const decoded = decode(plain).replace(CONTROLS, '');
+    const decoded = decode(plain);
     // Most texts have no codes of most kinds, and to look for tokens takes its time.
     if (decoded !== plain) {
       plain = hideFolded(hidePlain(decoded, spellings), folded);
-      shown = plain === decoded ? shown : plain;
+      shown = plain === decoded ? shown : plain.replace(CONTROLS, '');
     }
   }
   return shown;
 }
 
+/** Looks at the text as it is with one mark in place of whatever is beyond ASCII; what is not hidden stays as it was. */
 function hideFolded(text: string, spellings: readonly string[]): string {
-  if (spellings.length === 0) {
+  const folded = spellings.length === 0 ? '' : fold(text);
+  if (!spellings.some((spelling) => folded.includes(spelling))) {
     return text;
   }
-  const folded = fold(text);
-  const hidden = hidePlain(folded, spellings);
-  return hidden === folded ? text : hidden;
+  const placeOf = placesIn(text);
+  let hidden = '';
+  let end = 0;
+  for (const [from, to] of rangesOf(folded, spellings)) {
+    hidden += text.slice(end, placeOf[from]) + HIDDEN;
+    end = placeOf[to] as number;
+  }
+  return hidden + text.slice(end);
 }
 
-/** With one mark in place of whatever is beyond ASCII. */
-function fold(text: string): string {
-  return text.replace(HTML_NAME, UNKNOWN).replace(BEYOND_ASCII, UNKNOWN);
+const fold = (text: string): string => text.replace(FOLDED, UNKNOWN);
+
+/** Where each character of the folded text stands in this one, and its end. */
+function placesIn(text: string): number[] {
+  const places: number[] = [];
+  const addUntil = (end: number, from: number) => {
+    for (let place = from; place < end; place++) {
+      places.push(place);
+    }
+  };
+  let end = 0;
+  for (const { index, 0: part } of text.matchAll(FOLDED)) {
+    addUntil(index, end);
+    places.push(index);
+    end = index + part.length;
+  }
+  addUntil(text.length, end);
+  places.push(text.length);
+  return places;
+}
+
+/** Where the spellings stand, in order; those that touch are one. The longest is looked for first. */
+function rangesOf(text: string, spellings: readonly string[]): [from: number, to: number][] {
+  let marked = text;
+  for (const spelling of spellings) {
+    marked = marked.replaceAll(spelling, (found) => MARK.repeat(found.length));
+  }
+  return Array.from(marked.matchAll(MARKED), ({ index, 0: part }) => [index, index + part.length]);
 }
 
 /** Of the spellings that are others then, those that do not stand in many words. */
@@ -163,7 +198,9 @@ export function showBody(body: string, secrets: readonly string[]): string {
     return '';
   }
   const spellings = spellingsIn(searched, secrets);
-  const hidden = hideSpellings(hidePlain(searched, spellings).replace(CONTROLS, ''), spellings);
+  const asItCame = hideSpellings(searched, spellings);
+  const readable = asItCame.replace(CONTROLS, '');
+  const hidden = readable === asItCame ? readable : hideSpellings(readable, spellings);
   if (!isCut) {
     return hidden.slice(0, MAX_SHOWN_LENGTH);
   }
