@@ -371,7 +371,7 @@ export class RestClient {
     const shown = this.#show(body);
     const shownPath = hideSecrets(path, this.#secrets());
     const wait = refusedWait(response, this.#clock.now(), wasLost);
-    const to = redirectTarget(response, base);
+    const to = redirectTarget(response, base, (text) => this.#hasSecret(text));
     return new ServiceError(
       'HTTP_ERROR',
       reason,
@@ -394,6 +394,16 @@ export class RestClient {
 
   #secrets(): string[] {
     return [this.#settings.password, ...this.#tokens.seen];
+  }
+
+  #hasSecret(text: string): boolean {
+    const lower = text.toLowerCase();
+    return (
+      hideSecrets(
+        lower,
+        this.#secrets().map((secret) => String(secret).toLowerCase()),
+      ) !== lower
+    );
   }
 
   #show(body: string): string {

@@ -42,13 +42,18 @@ const MAX_ORIGIN_LENGTH = 200;
 /**
  * For the text of an error: which other place a redirect names, such as https where http was asked for. Its path and query
  * stay out, as they may hold a token.
+ * @param hasSecret whether something in a text may not be shown: a host would show it in small letters, or in part
  */
-export function redirectTarget({ headers }: HttpResponse, { origin }: BaseAddress): Phrase | '' {
+export function redirectTarget(
+  { headers }: HttpResponse,
+  { origin }: BaseAddress,
+  hasSecret: (text: string) => boolean,
+): Phrase | '' {
   const { location } = headers;
   const target =
     typeof location === 'string' && URL.canParse(location, origin) ? new URL(location, origin) : undefined;
   const isElsewhere = target !== undefined && /^https?:$/.test(target.protocol) && target.origin !== origin;
-  return isElsewhere && target.origin.length <= MAX_ORIGIN_LENGTH
+  return isElsewhere && target.origin.length <= MAX_ORIGIN_LENGTH && !hasSecret(`${location}`)
     ? { key: 'reason.leadsTo', values: { origin: target.origin } }
     : '';
 }

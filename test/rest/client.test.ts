@@ -914,6 +914,7 @@ describe('REST client', () => {
       ['/login', ''],
       ['javascript:alert(1)', ''],
       ['https://', ''],
+      [`https://x/?${encodeURIComponent(PASSWORD)}`, ''],
     ] as const) {
       it(`says of a redirect to ${location.slice(0, 50)} which other place that is, and nothing more`, async () => {
         server.answer = (_, response) => response.writeHead(302, { location }).end();
@@ -921,6 +922,15 @@ describe('REST client', () => {
         assert.equal(message, `a redirect${place}, which is not followed (status 302, GET /api/v1/devices)`);
       });
     }
+
+    it('says nothing of a redirect to a host that has the password in it, which addresses write in small letters', async () => {
+      const other = createClient(server.url, { password: 'Swordfish-77' });
+      server.answer = (_, response) =>
+        response.writeHead(302, { location: 'https://Swordfish-77.example' }).end();
+      const { message } = await failure(other.send(LIST));
+      await other.close();
+      assert.equal(message, 'a redirect, which is not followed (status 302, GET /api/v1/devices)');
+    });
 
     it('shows method, path, status and the first 500 characters of a body', async () => {
       server.answer = (_, response) => response.writeHead(404).end('x'.repeat(300_000));
