@@ -1020,7 +1020,7 @@ describe('the panels in the editor', function () {
     await problem('baseUrl').filter({ hasText: 'has no query' }).waitFor();
     await page.fill('#node-config-input-baseUrl', 'https://'.padEnd(10_001, 'a'));
     await problem('baseUrl').filter({ hasText: 'longer than 10000 characters' }).waitFor();
-    for (const path of ['/api/v1', '/api/v1/', '/x/API/v1/auth/login']) {
+    for (const path of ['/api/v1', '/api/v1//', '/x/API/v1/auth/login', '/api/v1/devices']) {
       await page.fill('#node-config-input-baseUrl', `https://portal${path}`);
       await problem('baseUrl').filter({ hasText: 'Leave out /api/v1' }).waitFor();
       // A service may lie below such a path, and a host may be called api.

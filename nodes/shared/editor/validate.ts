@@ -14,7 +14,7 @@ import type { EditorNode } from './red.ts';
 type Verdict = boolean | string;
 
 /** What the nodes add to an address: who copies one from a documentation has it, and it would be there twice. */
-const API_PATH = /\/api\/v1(?:\/(?:auth|devices|labels)(?:\/.*)?)?\/?$/i;
+const API_PATH = /\/api\/v1(?:\/(?:auth\/login|devices|labels|jobs|firmware))?\/*$/i;
 
 interface Range {
   min?: number;
