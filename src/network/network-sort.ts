@@ -14,8 +14,8 @@ interface Keyed {
 /** Behind all MACs. */
 const NO_MAC = 2 ** 48;
 const HEX_DIGITS = 16;
-/** Of Latin, Greek and Cyrillic letters; the vowels of other scripts are marks, too. */
-const MARKS = /[\u0300-\u036f]+/g;
+/** Of Latin, Greek and Cyrillic letters, and of kana; the vowels of other scripts are marks, too. */
+const MARKS = /[\u0300-\u036f\u3099\u309a]+/g;
 const NUMBER = /\d+/g;
 /** Of a name; a list of many long ones would take seconds to sort. */
 const MAX_KEY_LENGTH = 100;

@@ -17,7 +17,7 @@ export interface DeviceFilterInput {
   model?: unknown;
   /** The exact version, or a semver range; pre-releases are included, and versions with any number of parts. */
   firmware?: unknown;
-  /** Part of `id` or `friendlyName`, in any case; a whole MAC however its bytes are separated. */
+  /** Part of `id` or `friendlyName`, in any case; a whole MAC with `:`, `-` or nothing between its bytes. */
   search?: unknown;
 }
 

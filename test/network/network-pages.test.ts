@@ -315,6 +315,9 @@ describe('the network in pages', () => {
       'का 3',
       'कि 2',
       'कू 1',
+      'パイプ',
+      'ハウス',
+      'バルブ',
     ];
     list = [...names].reverse().map((name, i) => listed(deviceAt(i), name));
     pages = open();
