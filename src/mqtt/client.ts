@@ -139,6 +139,7 @@ export class MqttClient {
         if (!this.#connection.connected) {
           this.#inbound.disconnected();
           this.#group.lost(name === 'closed');
+          this.#requests.lost(name === 'waiting' || name === 'refused');
         }
         this.#previews.setBeside(this.#connection.connected ? this.#connection.url : undefined);
         events.state();
@@ -151,6 +152,7 @@ export class MqttClient {
       { maxInFlight: settings.maxInFlight, maxQueue: settings.maxQueue, qos: settings.requestQos },
       topics,
       this.#transport,
+      (text) => log.warn(text),
     );
     this.#users = new ConnectionUsers(
       this.#connection,

@@ -19,6 +19,8 @@ export interface Pending extends Identified {
   isRemoved: boolean;
   /** In flight, it takes one of the gateway's places. */
   isCounted: boolean;
+  /** It was sent over the present connection with QoS 1 or 2, and the broker has not acknowledged it. */
+  isUnacknowledged: boolean;
   /** Index in `sent` of the gateway. */
   index: number;
   /** Since when it waits, if it does, in milliseconds of `performance.now()`. */

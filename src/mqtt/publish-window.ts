@@ -43,6 +43,12 @@ export class PublishWindow<T> {
     this.#sendWaiting();
   }
 
+  /** The connection goes on with another limit. @param max see `reset` */
+  limit(max: number): void {
+    this.#max = max;
+    this.#sendWaiting();
+  }
+
   /** One publish leaves. @returns call when it was acknowledged or failed */
   take(): () => void {
     this.#open++;

@@ -84,3 +84,15 @@ export function refusedRequest(broker: string, code: number): ServiceError {
     { broker, reason: reasonOfCode(code) },
   );
 }
+
+/** The broker has ended the connection for such a request. @param wait milliseconds until the next one is sent */
+export function forbiddenRequest(broker: string, request: BuiltRequest, wait: number): ServiceError {
+  const { operation } = request;
+  const values = { broker, operation, wait: showDuration(1_000 * Math.ceil(wait / 1_000)) };
+  return new ServiceError(
+    'NOT_CONNECTED',
+    'endsConnection',
+    { broker },
+    { ...placeValues(request), ...values },
+  );
+}

@@ -5,12 +5,13 @@ import { isObject, MAX_PAYLOAD_BYTES, parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
+import { ForbiddenRequests, type RequestKind } from './forbidden-requests.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
 import { idOfLarge } from './large-response.ts';
 import { PublishWindow } from './publish-window.ts';
 import type { Reading } from './reading.ts';
 import { isLackOfRoom, mayLackRoom, type Reason } from './reasons.ts';
-import { closed, refusedRequest, refusedResponses, tooLarge } from './request-errors.ts';
+import { closed, forbiddenRequest, refusedRequest, refusedResponses, tooLarge } from './request-errors.ts';
 import type { TrafficClass } from './send-queue.ts';
 import { SentRequests } from './sent-requests.ts';
 import { WaitingRequests } from './waiting-requests.ts';
@@ -82,12 +83,22 @@ export class Requests {
   );
   readonly #waiting: WaitingRequests;
   readonly #sent: SentRequests;
+  readonly #forbidden = new ForbiddenRequests();
+  readonly #warn: (text: string) => void;
+  /** Requests leave one by one. */
+  #isNarrow = false;
   /** Others give their subscriptions back for these, which ask then. */
   readonly #needingRoom = new Set<GatewayRequests>();
   #closed = false;
   #broker: PublishLimits = NO_LIMITS;
 
-  constructor(limits: RequestLimits, topics: Topics, transport: RequestTransport) {
+  constructor(
+    limits: RequestLimits,
+    topics: Topics,
+    transport: RequestTransport,
+    warn: (text: string) => void = () => undefined,
+  ) {
+    this.#warn = warn;
     this.#limits = limits;
     this.#topics = topics;
     this.#transport = transport;
@@ -124,6 +135,7 @@ export class Requests {
         slot: -1,
         isRemoved: true,
         isCounted: false,
+        isUnacknowledged: false,
         index: -1,
         waitingSince: options.since ?? performance.now(),
         deadline: Number.POSITIVE_INFINITY,
@@ -213,9 +225,36 @@ export class Requests {
   /** Call when a connection begins, before its state changes. */
   connected(limits: PublishLimits): void {
     this.#broker = limits;
-    this.#window.reset(limits.maxUnacknowledged);
+    this.#isNarrow = this.#forbidden.isSearching;
+    this.#window.reset(this.#isNarrow ? 1 : limits.maxUnacknowledged);
     for (const gateway of this.#takeNeedingRoom()) {
       gateway.isGrantPending = false;
+    }
+  }
+
+  /** Call when a connection has ended. @param isByBroker false: this side has left */
+  lost(isByBroker: boolean): void {
+    const unacknowledged = this.#sent.takeUnacknowledged();
+    if (!isByBroker || unacknowledged.length === 0) {
+      return;
+    }
+    const sentAt = ({ deadline, timeout }: Pending) => deadline - timeout;
+    const found = this.#forbidden.lost(
+      unacknowledged.map((pending) => ({ ...kindOf(pending), sentAt: sentAt(pending) })),
+    );
+    if (!found) {
+      return;
+    }
+    const { broker } = this.#transport;
+    this.#warn(
+      `${broker} ends the connection when a request (${found.operation}) is sent to gateway ${found.gateway}: this user may ` +
+        'not be allowed to; such requests end at once, and one of them is sent now and then',
+    );
+    for (const pending of unacknowledged) {
+      const wait = this.#forbidden.waitOf(kindOf(pending));
+      if (wait > 0) {
+        this.#sent.fail(pending, forbiddenRequest(broker, pending.request, wait));
+      }
     }
   }
 
@@ -334,6 +373,10 @@ export class Requests {
   #publish(pending: Pending): void {
     const { request } = pending;
     this.#sent.add(pending);
+    // Nearly always nothing is known, and nothing is to be looked up.
+    if (!this.#forbidden.isQuiet && this.#isForbidden(pending)) {
+      return;
+    }
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
     // The id comes last: without ours no response could be told apart, whatever a template says.
     const payload = JSON.stringify({ ...request.payload, id: pending.id });
@@ -346,6 +389,7 @@ export class Requests {
     }
     const qos = Math.min(this.#limits.qos, maxQos) as RequestLimits['qos'];
     const free = qos === 0 ? undefined : this.#window.take();
+    pending.isUnacknowledged = qos > 0;
     this.#transport.publish(topic, payload, qos, (error) => {
       free?.();
       this.#published(pending, error);
@@ -355,12 +399,37 @@ export class Requests {
   /** An error here may mean that the broker has the request all the same: only its own refusal ends it early. */
   #published(pending: Pending, error: Error | undefined): void {
     const code = (error as { code?: unknown } | undefined)?.code;
-    if (typeof code === 'number' && code >= 0x80) {
+    const isRefused = typeof code === 'number' && code >= 0x80;
+    if ((isRefused || !error) && !this.#forbidden.isQuiet) {
+      this.#acknowledged(pending);
+    }
+    if (isRefused) {
+      pending.isUnacknowledged = false;
       this.#sent.fail(pending, refusedRequest(this.#transport.broker, code));
       return;
     }
     if (!error) {
       this.#sent.delivered(pending);
+    }
+  }
+
+  /** @returns whether the request has ended */
+  #isForbidden(pending: Pending): boolean {
+    const kind = kindOf(pending);
+    const wait = this.#forbidden.waitOf(kind);
+    if (wait > 0) {
+      this.#sent.fail(pending, forbiddenRequest(this.#transport.broker, pending.request, wait));
+      return true;
+    }
+    this.#forbidden.sent(kind);
+    return false;
+  }
+
+  #acknowledged(pending: Pending): void {
+    this.#forbidden.acknowledged(kindOf(pending));
+    if (this.#isNarrow && !this.#forbidden.isSearching) {
+      this.#isNarrow = false;
+      this.#window.limit(this.#broker.maxUnacknowledged);
     }
   }
 
@@ -382,6 +451,11 @@ export class Requests {
     }
   }
 }
+
+const kindOf = ({ request: { gateway, suffix } }: Pending): RequestKind => ({
+  gateway,
+  operation: suffix.split('/', 1)[0] as string,
+});
 
 /** Bytes of a PUBLISH packet, at most. */
 function sizeOf(topic: string, payload: string): number {

@@ -47,6 +47,15 @@ export class SentRequests {
     return this.#inFlight.size - this.#unawaited;
   }
 
+  /** The connection has ended. @returns what was sent over it and not acknowledged; each is told of once */
+  takeUnacknowledged(): Pending[] {
+    const unacknowledged = this.#inFlight.values().filter((pending) => pending.isUnacknowledged);
+    for (const pending of unacknowledged) {
+      pending.isUnacknowledged = false;
+    }
+    return unacknowledged;
+  }
+
   /** It leaves now; gives it its id. */
   add(pending: Pending): void {
     pending.deadline = performance.now() + pending.timeout;
@@ -88,6 +97,7 @@ export class SentRequests {
 
   /** The broker has it. */
   delivered(pending: Pending): void {
+    pending.isUnacknowledged = false;
     pending.delivered?.();
     const { trafficClass, gateway, awaitResponse } = pending;
     const isIgnored = trafficClass === 'ack' && gateway.ignoresAcks && gateway.ignoredAcks < MAX_IGNORED_ACKS;

@@ -1917,10 +1917,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/losses': '… has its response although a deploy holds a report for longer than the timeout',
         'mqtt/waits': 'for … are anew once a deploy that has held a report lets go of it',
       },
-    'the broker refuses the subscription to responses, or the request | `NOT_CONNECTED`': {
-      'mqtt/connection': 'tells that the broker refuses a subscription, and ends requests that need it',
-      'mqtt/losses': 'that the broker refuses ends with NOT_CONNECTED',
-    },
+    'the broker refuses the subscription to responses, or the request, or ends the connection when such requests are sent | `NOT_CONNECTED`':
+      {
+        'mqtt/forbidden-publishes': 'end with the reason from the second on, and all others go on',
+        'mqtt/connection': 'tells that the broker refuses a subscription, and ends requests that need it',
+        'mqtt/losses': 'that the broker refuses ends with NOT_CONNECTED',
+      },
     'the connection breaks after it was sent | waits on; the response may come over the next connection, else `TIMEOUT`':
       {
         'mqtt/losses': [
@@ -1980,6 +1982,28 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'is 100 000 at most: one more fails, and keeps no place',
         ],
       },
+    '**Request that ends the connection.** Some brokers, such as RabbitMQ and AWS IoT, end the connection where a user may not send a request, with QoS 1 or 2 before they acknowledge it.':
+      'about the broker',
+    'After the first connection that ends so within five seconds, requests leave one by one for up to a minute, so that it is known which one it is; after the second one such requests (of one operation to one gateway; at a second gateway one connection is enough, and then to all, unless the broker has taken one) end at once.':
+      {
+        'mqtt/forbidden-requests': [
+          'are none of those that were sent more than five seconds before',
+          'are looked for one by one for a minute, and remembered for an hour',
+          'are known at once at a second gateway, and then at all, as long as none was acknowledged',
+          'stay those of their gateways where the operation was acknowledged at another one',
+        ],
+        'mqtt/forbidden-publishes': [
+          'end with the reason from the second on, and all others go on',
+          'are found among many that are under way, none of which is taken for one',
+        ],
+      },
+    'One of them is sent to see after a minute, doubling to half an hour.': {
+      'mqtt/forbidden-requests':
+        'are tried after 1, 2, 4 … 30 minutes, one at a time, and alone blamed for what follows',
+      'mqtt/forbidden-publishes': 'are sent again later, and go on when the broker takes one',
+    },
+    'With QoS 0 (`requestQos`) nothing is known of what the broker has taken, and each such request costs a connection.':
+      'about MQTT',
     'A request without a gateway goes to the one that hears the device best, by the signals of the last five minutes, or to the one that reported it last where there are none.':
       {
         'network/network-state': [

@@ -26,6 +26,7 @@ export const createPending = (gateway: GatewayRequests, changes: Partial<Pending
   awaitResponse: true,
   isRemoved: false,
   isCounted: false,
+  isUnacknowledged: false,
   index: -1,
   waitingSince: performance.now(),
   deadline: Number.POSITIVE_INFINITY,

@@ -181,6 +181,10 @@ function publish(
   { topic, payload, qos, retain, messageId }: IPublishPacket,
 ): void {
   const { options } = hub;
+  if (options.forbids(topic, connection.clientId)) {
+    connection.end(REASON.notAuthorized);
+    return;
+  }
   if (qos > options.maxQos) {
     if (options.onHigherPublish === 'disconnect') {
       connection.end(REASON.qosNotSupported);

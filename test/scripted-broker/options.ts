@@ -29,6 +29,8 @@ export interface BrokerOptions {
   maxGrantedQos: Qos;
   /** True or a reason code: the filter is refused. */
   refuses: (filter: string, clientId: string) => boolean | number;
+  /** Publishes to such a topic end the connection. */
+  forbids: (topic: string, clientId: string) => boolean;
   /** How a refusal is told: in the SUBACK, or by ending the connection instead. */
   refusesBy: 'code' | 'close';
   /** Replies that wait for `release`, also for ever. */
@@ -70,6 +72,7 @@ export const FAITHFUL: Readonly<BrokerOptions> = {
   onHigherSubscribe: 'lower',
   maxGrantedQos: 2,
   refuses: () => false,
+  forbids: () => false,
   refusesBy: 'code',
   withhold: [],
   marksResent: true,

@@ -1,0 +1,107 @@
+// A broker that ends the connection at a request that it forbids: the others go on, and the request says why.
+import assert from 'node:assert/strict';
+import type { ServiceError } from '../../src/errors.ts';
+import { ALL, Collector, reached } from '../session.ts';
+import {
+  answerAll,
+  G,
+  G2,
+  heartbeat,
+  mockTime,
+  passTimeUntil,
+  reportTopic,
+  restoreTime,
+  useScriptedBroker,
+} from './scripted.ts';
+
+const TIMEOUT_MS = 20_000;
+const { signal } = new AbortController();
+
+for (const [version, protocolVersion] of [
+  ['MQTT 3.1.1', 4],
+  ['MQTT 5', 5],
+] as const) {
+  describe(`requests for which a broker ends the connection (${version})`, () => {
+    const bench = useScriptedBroker();
+
+    beforeEach(() => mockTime());
+    afterEach(restoreTime);
+
+    const open = (changes: object = {}) => {
+      answerAll(bench.broker, ({ topic, id }) => (topic.includes(G2) ? undefined : { id, response: 21 }));
+      bench.broker.options.forbids = (topic) => topic.includes('/request/') && topic.includes(G2);
+      return bench.open({ protocolVersion, requestTimeout: TIMEOUT_MS, keepalive: 0, ...changes });
+    };
+    /** Its value, or how it ended. */
+    const read = (session: ReturnType<typeof open>, gateway: string): Promise<string> =>
+      session.request('read', { gateway, identifier: '8800' }, { signal }).then(
+        () => 'answered',
+        ({ text }: ServiceError) => text.key,
+      );
+
+    it('end with the reason from the second on, and all others go on', async () => {
+      const session = open();
+      const reports = new Collector();
+      session.subscribe(ALL, reports);
+      await passTimeUntil(reached(session, 'connected'));
+      const connections = () => bench.broker.connections.length;
+      const before = connections();
+      const first = read(session, G2);
+      await passTimeUntil(bench.broker.until(() => connections() === before + 1));
+      const second = read(session, G2);
+      assert.equal(await passTimeUntil(second), 'NOT_CONNECTED.endsConnection');
+      await passTimeUntil(reached(session, 'connected'));
+      for (let i = 0; i < 5; i++) {
+        assert.equal(await passTimeUntil(read(session, G2)), 'NOT_CONNECTED.endsConnection');
+        assert.equal(await passTimeUntil(read(session, G)), 'answered');
+      }
+      assert.equal(connections(), before + 2, 'no further connection has ended');
+      bench.broker.publish(reportTopic('heartbeat'), heartbeat(1));
+      await passTimeUntil(reports.until(() => reports.reports.length === 1));
+      // What was sent over the first connection may have been carried out.
+      assert.equal(await passTimeUntil(first), 'TIMEOUT.noAnswer');
+    });
+
+    it('are found among many that are under way, none of which is taken for one', async () => {
+      const session = open();
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      const results: string[] = [];
+      const ended: Promise<unknown>[] = [];
+      const ask = (gateway: string) =>
+        ended.push(read(session, gateway).then((result) => results.push(`${gateway} ${result}`)));
+      for (let round = 0; round < 4; round++) {
+        for (let i = 0; i < 4; i++) {
+          ask(G);
+          ask(G2);
+        }
+        await passTimeUntil(Promise.all(ended));
+      }
+      const last = results.slice(-8).sort();
+      assert.deepEqual(last, [
+        ...Array.from({ length: 4 }, () => `${G} answered`),
+        ...Array.from({ length: 4 }, () => `${G2} NOT_CONNECTED.endsConnection`),
+      ]);
+      assert.ok(!results.includes(`${G} NOT_CONNECTED.endsConnection`));
+    });
+
+    it('are sent again later, and go on when the broker takes one', async () => {
+      const session = open();
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      while ((await passTimeUntil(read(session, G2))) !== 'NOT_CONNECTED.endsConnection') {
+        // The first one ends by its time.
+      }
+      bench.broker.options.forbids = () => false;
+      answerAll(bench.broker, ({ id }) => ({ id, response: 21 }));
+      const later = performance.now() + 100_000;
+      let result = '';
+      while (performance.now() < later && result !== 'answered') {
+        result = await passTimeUntil(read(session, G2));
+        await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 5_000)));
+      }
+      assert.equal(result, 'answered');
+      assert.equal(await passTimeUntil(read(session, G2)), 'answered');
+    });
+  });
+}
