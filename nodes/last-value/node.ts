@@ -4,6 +4,7 @@ import { invalidInput, ServiceError, type ValueFilter } from '../../src/index.ts
 import type { InputHandler } from '../shared/runtime/inputs.ts';
 import { copyCopyable, updateMessage } from '../shared/runtime/message.ts';
 import { type ActionContext, registerAction } from '../shared/runtime/registration.ts';
+import { keepReportToAck } from '../shared/runtime/report-to-ack.ts';
 import { statusOfError, statusOfRefusal } from '../shared/runtime/status.ts';
 import { type LastValueConfig, RANGES, upgrade } from './config.ts';
 import { registerKnownValues } from './known-values.ts';
@@ -27,10 +28,11 @@ function createHandler(context: ActionContext<LastValueConfig, object>): InputHa
   const options = { labels, maxAge, tooOld, signal };
   const read = fields(FIELDS);
   const sendOne: InputHandler = async (msg, send) => {
+    const kept = keepReportToAck(msg);
     const { value, ...result } = await session.values.last(await read(msg), options);
     // What other nodes have left in the message did not bring this value.
     const nothing = { report: undefined, age: undefined, source: undefined, response: undefined };
-    send(updateMessage(RED, msg, { payload: value, ...nothing, ...result }));
+    send(updateMessage(RED, msg, { payload: value, ...nothing, ...result, ...kept }));
   };
   const sendAll: InputHandler = async (msg, send) => {
     const { rows, failure } = await session.values.all(await read(msg), options);

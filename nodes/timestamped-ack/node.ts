@@ -6,10 +6,8 @@ import { checkTimeout } from '../shared/runtime/env.ts';
 import type { Send } from '../shared/runtime/inputs.ts';
 import { copyOf, readProperty, updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
+import { isObject, readAckParts, readReportToAck } from '../shared/runtime/report-to-ack.ts';
 import { RANGES, type TimestampedAckConfig, upgrade } from './config.ts';
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
 
 export default function registerTimestampedAck(RED: NodeAPI): void {
   registerAction<TimestampedAckConfig>(RED, 'mt-timestamped-ack', {
@@ -42,8 +40,8 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
         send(response ? updateMessage(RED, msg, { response }) : msg);
       };
       return (msg, send) => {
-        const report = readProperty(msg, 'report');
-        const { delivery, test, kind, ack } = isObject(report) ? readParts(report) : {};
+        const report = readReportToAck(msg);
+        const { delivery, test, kind, ack } = isObject(report) ? readAckParts(report) : {};
         // A person has sent it from a panel: the device may have had its acknowledgement long ago.
         if (test === true) {
           send(msg);
@@ -60,24 +58,6 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
       };
     },
   });
-}
-
-/** What of a report decides how it is acknowledged. */
-interface Parts {
-  delivery: unknown;
-  test: unknown;
-  kind: unknown;
-  ack: unknown;
-}
-
-/** Flows may put anything there, also what throws when it is read: then the acknowledgement says what is wrong with it. */
-function readParts(report: Record<string, unknown>): Partial<Parts> {
-  try {
-    const { delivery, test, kind, ack } = report;
-    return { delivery, test, kind, ack };
-  } catch {
-    return {};
-  }
 }
 
 function confirm(session: Session, delivery: unknown): void {

@@ -62,6 +62,92 @@ describeNodes('a report that is confirmed by the flow', (start) => {
     await flow.statuses('in').next(({ fill }) => fill === 'green');
   });
 
+  it('is acknowledged behind last value nodes, which put other reports into the message', async () => {
+    const value = { type: 'mt-last-value', identifier: 'humidity', identifierType: 'str' };
+    const flow = await start(
+      flowAround(
+        serviceNode(box, { persistent: true, clientId: 'confirm' }),
+        {
+          id: 'in',
+          type: 'mt-report-in',
+          confirm: 'acknowledged',
+          identifiers: ['temperature'],
+          wires: [['one']],
+        },
+        { id: 'beside', type: 'mt-report-in', confirm: 'acknowledged', identifiers: ['temperature'] },
+        { id: 'probe', ...value },
+        { id: 'one', ...value, wires: [['two']] },
+        { id: 'two', ...value, wires: [['ack']] },
+        { id: 'ack', type: 'mt-timestamped-ack', wires: [['after']] },
+        { id: 'after', type: 'helper', wires: [] },
+      ),
+      { credentials: secretsOf(box) },
+    );
+    await subscribed(box);
+    const steer = (kind: string, identifier: string, number: number) =>
+      box.steer({ ...box.demo, kind, identifier, value: number });
+    const acknowledged: string[] = [];
+    box.events.on('acknowledged', ({ identifier }) => acknowledged.push(identifier));
+    // Of the sample that no report in has had, nothing is acknowledged.
+    let known: unknown;
+    while (known !== 40) {
+      await steer('timestamped', 'humidity', 40);
+      flow.send('probe', { ...box.demo, isProbe: true });
+      ({ payload: known } = await flow.next('out', (msg) => 'isProbe' in msg));
+    }
+    for (const [kind, expected] of [
+      ['measurement', []],
+      ['timestamped', ['8800']],
+    ] as const) {
+      await steer(kind, 'temperature', 21);
+      const msg = (await flow.next('after')) as Message & { toAck: Record<string, unknown> };
+      assert.deepEqual(
+        [msg.payload, reportOf(msg).name, msg.toAck.name, msg.toAck.kind],
+        [40, 'humidity', 'temperature', kind],
+      );
+      assert.deepEqual(acknowledged, expected);
+    }
+    // Both are confirmed to the broker, while another node still has them open.
+    await flow.statuses('beside').next(({ text }) => text?.startsWith('2 not stored') === true);
+    assert.deepEqual(
+      flow.statuses('in').all.filter(({ text }) => text?.includes('not stored')),
+      [],
+    );
+  });
+
+  it('that a person has sent as a test is known as one behind a last value node', async () => {
+    const flow = await start(
+      flowAround(
+        serviceNode(box),
+        {
+          id: 'value',
+          type: 'mt-last-value',
+          identifier: 'temperature',
+          identifierType: 'str',
+          wires: [['ack']],
+        },
+        { id: 'ack', type: 'mt-timestamped-ack', wires: [['after']] },
+        { id: 'after', type: 'helper', wires: [] },
+      ),
+      { credentials: secretsOf(box) },
+    );
+    await subscribed(box);
+    const acknowledged: string[] = [];
+    box.events.on('acknowledged', ({ identifier }) => acknowledged.push(identifier));
+    await box.steer({ ...box.demo, kind: 'timestamped', identifier: 'temperature', value: 21 });
+    const report = { kind: 'timestamped', test: true, ...box.demo };
+    let payload: unknown;
+    while (payload !== 21) {
+      flow.send('value', { ...box.demo, report });
+      ({ payload } = await flow.next('after'));
+    }
+    assert.deepEqual(acknowledged, []);
+    // What came without a report is acknowledged by the one that it was given.
+    flow.send('value', { ...box.demo });
+    await flow.next('after');
+    assert.deepEqual(acknowledged, ['8800']);
+  });
+
   describe('while no list of devices can be read', () => {
     const warnsOfLabels = (text: string) => text.includes('wait for the labels of gateways');
     const runWithLabels = async (service: object) => {

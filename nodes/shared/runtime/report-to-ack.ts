@@ -1,0 +1,48 @@
+// The report that an ack report node behind has to have, also where a node in between has put another one in its place.
+import type { NodeMessage } from 'node-red';
+import { isAcknowledged } from '../../../src/index.ts';
+import { readProperty } from './message.ts';
+
+/** Where it stands then. */
+const KEPT = 'toAck';
+
+/** What of a report decides how it is acknowledged. */
+export interface AckParts {
+  delivery: unknown;
+  test: unknown;
+  kind: unknown;
+  ack: unknown;
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+/** Flows may put anything there, also what throws when it is read: then the acknowledgement says what is wrong with it. */
+export function readAckParts(report: Record<string, unknown>): Partial<AckParts> {
+  try {
+    const { delivery, test, kind, ack } = report;
+    return { delivery, test, kind, ack };
+  } catch {
+    return {};
+  }
+}
+
+/** What an ack report node acknowledges. */
+export function readReportToAck(msg: NodeMessage): unknown {
+  return readProperty(msg, KEPT) ?? readProperty(msg, 'report');
+}
+
+/**
+ * For a node that puts another report into the message.
+ * @returns the properties by which the first one that is to be acknowledged, or must not be since it is a test, is kept
+ */
+export function keepReportToAck(msg: NodeMessage): { [KEPT]?: unknown } {
+  const report = readProperty(msg, 'report');
+  if (!isObject(report) || readProperty(msg, KEPT) !== undefined) {
+    return {};
+  }
+  const { delivery, test, kind, ack } = readAckParts(report);
+  return typeof delivery === 'string' || test === true || isAcknowledged({ kind, ack })
+    ? { [KEPT]: report }
+    : {};
+}
