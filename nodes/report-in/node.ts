@@ -104,8 +104,8 @@ function heldReportOf({ message, source, sentAt }: Interrupted<Buffer>): HeldRep
 }
 
 const HELD_UP =
-  'its reports wait for the labels of gateways; as they have to be confirmed, the broker will soon send nothing more to any ' +
-  'node of the service, until the list of devices can be read';
+  'its reports wait for the labels of gateways, unconfirmed: the broker will soon send nothing more to any node of the service, ' +
+  'until the list of devices can be read';
 
 /** A flow that stores at once has a few open all the time, which is no news. */
 const MIN_OPEN_MS = 1_000;

@@ -247,8 +247,8 @@ export class Requests {
     }
     const { broker } = this.#transport;
     this.#warn(
-      `${broker} ends the connection when a request (${found.operation}) is sent to gateway ${found.gateway}: this user may ` +
-        'not be allowed to; such requests end at once, and one of them is sent now and then',
+      `${broker} ends the connection at a request (${found.operation}) to gateway ${found.gateway}: the user may not send it; ` +
+        'one is sent now and then to see',
     );
     for (const pending of unacknowledged) {
       const wait = this.#forbidden.waitOf(kindOf(pending));
