@@ -66,7 +66,7 @@ class Pause {
  * After a refused login (LOGIN_FAILED) every call fails at once with the same LOGIN_FAILED for 10 s, without
  * asking the service again; the first call after that logs in anew. With every further refusal the pause doubles, up to
  * 5 minutes; a login that succeeds ends it. So a password corrected at the service recovers by itself, and a wrong
- * one does not lock the account. Changed settings mean a new client, which tries at once. So it is with the HTTP_ERROR of
+ * one is sent ten times in half an hour at most. Changed settings mean a new client, which tries at once. So it is with the HTTP_ERROR of
  * a login whose status is about the account, such as 423 (locked).
  *
  * A login that succeeds need not help: after two fresh tokens in a row that were answered with 401, nobody logs in for

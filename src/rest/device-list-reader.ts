@@ -8,15 +8,17 @@ import type { Clock } from './types.ts';
 
 /** A list that takes longer is given up; 200 000 devices at a second per page still fit. */
 const MAX_FETCH_MS = 40 * 60_000;
-const PAGE_SIZE = 100;
-/** So many hold 200 000 devices, unless the service makes its pages smaller than it was asked to. */
-const MAX_PAGES = 2_000;
+/** The interface does not show how many a service takes as `MaxResults`: one that refuses a number is asked for fewer. */
+const PAGE_SIZES = [100, 50, 20, 10] as const;
+const ABOUT_THE_QUERY = new Set([400, 422]);
+const MAX_DEVICES = 200_000;
 
 export class DeviceListReader {
   readonly #client: RestClient;
   readonly #log: Logger;
   readonly #clock: Clock;
   #warning = '';
+  #pageSize: number = PAGE_SIZES[0];
 
   constructor(client: RestClient, { log, clock }: { log: Logger; clock: Clock }) {
     this.#client = client;
@@ -27,18 +29,41 @@ export class DeviceListReader {
   /** What another one of the same service has warned of is no news. */
   takeOver(before: DeviceListReader): void {
     this.#warning = before.#warning;
+    this.#pageSize = before.#pageSize;
   }
 
   /** @throws ServiceError of the client; `BAD_RESPONSE` when it takes longer than 40 minutes */
   async read(signal: AbortSignal): Promise<DeviceIndex> {
+    const sizes = PAGE_SIZES.filter((size) => size <= this.#pageSize);
+    let refusal: unknown;
+    for (const size of sizes) {
+      try {
+        const index = await this.#readIn(size, signal);
+        this.#pageSize = size;
+        return index;
+      } catch (error) {
+        if (!isAboutTheQuery(error)) {
+          throw error;
+        }
+        // What is wrong with all of them is told of the first.
+        refusal ??= error;
+      }
+    }
+    this.#pageSize = PAGE_SIZES[0];
+    throw refusal;
+  }
+
+  async #readIn(pageSize: number, signal: AbortSignal): Promise<DeviceIndex> {
     const builder = new DeviceIndexBuilder();
+    // A service may make its pages smaller than it was asked to.
+    const maxPages = MAX_DEVICES / pageSize;
     let pages = 0;
     const end = this.#clock.now() + MAX_FETCH_MS;
-    for await (const page of devicePages(this.#client, { pageSize: PAGE_SIZE, signal })) {
+    for await (const page of devicePages(this.#client, { pageSize, signal })) {
       for (const device of page.devices) {
         builder.add(device);
       }
-      if (++pages >= MAX_PAGES && page.nextToken !== undefined) {
+      if (++pages >= maxPages && page.nextToken !== undefined) {
         builder.cut();
       }
       if (builder.isCut) {
@@ -65,4 +90,12 @@ export class DeviceListReader {
     }
     this.#warning = warning;
   }
+}
+
+function isAboutTheQuery(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    error.code === 'HTTP_ERROR' &&
+    ABOUT_THE_QUERY.has(Number(error.cause.statusCode))
+  );
 }

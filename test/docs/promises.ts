@@ -2272,9 +2272,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'waits after refused logins 10, 20, 40 … 300 and 300 s, and from 10 s again after one that succeeded',
         'rest/client': 'does not ask again for a while after a refusal, and recovers by itself later',
       },
-    'So a wrong password does not lock the account, and a corrected one at the service recovers by itself.': {
-      'rest/client': 'does not ask again for a while after a refusal, and recovers by itself later',
-    },
+    'So a wrong password is sent ten times in half an hour at most, and a corrected one at the service recovers by itself; where the service locks an account sooner, disable the service node until the password is right.':
+      {
+        'rest/client': 'does not ask again for a while after a refusal, and recovers by itself later',
+        'rest/auth':
+          'waits after refused logins 10, 20, 40 … 300 and 300 s, and from 10 s again after one that succeeded',
+      },
     'So it is, with `HTTP_ERROR`, after a login that ends with another status about the account, such as 423 (locked).':
       {
         'rest/auth': [

@@ -56,6 +56,57 @@ describe('device directory', () => {
     assert.equal(server.logins.length, 0);
   });
 
+  const sizes = () =>
+    server.calls.map(({ url }) => Number(new URL(url, 'http://x').searchParams.get('MaxResults')));
+  const refuseAbove = (most: number, status: number) => {
+    const { answer } = server;
+    server.answer = (request, response) => {
+      const size = Number(new URL(request.url, 'http://x').searchParams.get('MaxResults'));
+      if (size > most) {
+        json(response, { message: `${size}` }, status);
+      } else {
+        answer(request, response);
+      }
+    };
+  };
+
+  for (const status of [400, 422]) {
+    it(`asks a service for fewer devices a page that refuses so many with ${status}, and goes on with that`, async () => {
+      refuseAbove(20, status);
+      devices = Array.from({ length: 120 }, (_, index) => createDevice(index));
+      assert.deepEqual(await names('room 00119'), ['Room 00119']);
+      assert.deepEqual(sizes(), [100, 50, 20, 20]);
+      clock.time += 60_000;
+      await refresh(1_000);
+      assert.deepEqual(sizes(), [100, 50, 20, 20, 20, 20]);
+      const next = new DeviceDirectory(client, { log: SILENT, clock });
+      next.takeOver(directory);
+      clock.time += 60_000;
+      await next.refresh(1_000, new AbortController().signal);
+      next.close();
+      assert.deepEqual(sizes().slice(6), [20, 20]);
+    });
+  }
+
+  it('tells what a service says to the most devices where it refuses any number, and tries again from there', async () => {
+    refuseAbove(0, 400);
+    const refused = { code: 'HTTP_ERROR', cause: { body: '{"message":"100"}' } };
+    for (let i = 0; i < 2; i++) {
+      await assert.rejects(refresh(1_000), (error: { code: string; cause: { body: string } }) => {
+        assert.deepEqual({ code: error.code, cause: { body: error.cause.body } }, refused);
+        return true;
+      });
+      clock.time += 60_000;
+    }
+    assert.deepEqual(sizes(), [100, 50, 20, 10, 100, 50, 20, 10]);
+  });
+
+  it('asks once for a list that is not there', async () => {
+    refuseAbove(0, 404);
+    await assert.rejects(refresh(1_000), { code: 'HTTP_ERROR' });
+    assert.deepEqual(sizes(), [100]);
+  });
+
   it('goes on with the list and the new names of the one before it, and asks nobody for them', async () => {
     await directory.search('', 1);
     directory.renamed(`bmac-${macOf(2)}`, 'Kitchen');
