@@ -104,8 +104,7 @@ function heldReportOf({ message, source, sentAt }: Interrupted<Buffer>): HeldRep
 }
 
 const HELD_UP =
-  'its reports wait for the labels of gateways, unconfirmed: the broker will soon send nothing more to any node of the service, ' +
-  'until the list of devices can be read';
+  'unconfirmed reports wait for the list of devices and its labels: the broker will soon send nothing more to any node of the service';
 
 /** A flow that stores at once has a few open all the time, which is no news. */
 const MIN_OPEN_MS = 1_000;

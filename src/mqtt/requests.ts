@@ -247,8 +247,7 @@ export class Requests {
     }
     const { broker } = this.#transport;
     this.#warn(
-      `${broker} ends the connection at a request (${found.operation}) to gateway ${found.gateway}: the user may not send it; ` +
-        'one is sent now and then to see',
+      `${broker} ends the connection at a request (${found.operation}) to gateway ${found.gateway}: the user may not send it`,
     );
     for (const pending of unacknowledged) {
       const wait = this.#forbidden.waitOf(kindOf(pending));

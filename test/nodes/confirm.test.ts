@@ -149,7 +149,7 @@ describeNodes('a report that is confirmed by the flow', (start) => {
   });
 
   describe('while no list of devices can be read', () => {
-    const warnsOfLabels = (text: string) => text.includes('wait for the labels of gateways');
+    const warnsOfLabels = (text: string) => text.includes('wait for the list of devices');
     const runWithLabels = async (service: object) => {
       box.faults.rest.add({ kind: 'status', status: 401, only: 'POST /api/v1/auth/login' });
       const reportIn = { type: 'mt-report-in', confirm: 'acknowledged' };
