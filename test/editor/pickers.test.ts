@@ -259,6 +259,15 @@ describe('the pickers', function () {
       );
       await editor.press('cancel');
 
+      // What a variable brings is a device that somebody has chosen, too.
+      for (const source of ['flow', 'env']) {
+        await editor.edit(type);
+        await page.evaluate(`$('#node-input-device').typedInput('type', '${source}')`);
+        await editor.typed('device').fill('WINDOW');
+        assert.deepEqual([await typeOf('gateway'), await editor.typed('gateway').inputValue()], ['str', '']);
+        await editor.press('cancel');
+      }
+
       await editor.edit(type);
       await editor.pick('gateway', gateway);
       await editor.pick('device', device);

@@ -93,7 +93,8 @@ export function leaveGatewayOpen(node: EditorNode): void {
   };
   let wasEmptied = false;
   runOnChange(['device', 'deviceType'], () => {
-    const isChosen = isFixed('device') && isTouched(node, 'device');
+    const comesWithMessage = field('deviceType').val() === 'msg' || field('device').val() === '';
+    const isChosen = !comesWithMessage && isTouched(node, 'device');
     if (isChosen && !wasEmptied && !isTouched(node, 'gateway') && holds('msg', 'gateway')) {
       wasEmptied = true;
       set('str', '');
