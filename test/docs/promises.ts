@@ -834,6 +834,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'remembers a hundred thousand reports of one window, and less than twice as many',
         ],
       },
+    'A deploy that replaces the node, as *Full* does, forgets what came before.': {
+      'nodes/report-in': 'has forgotten after a deploy that replaces it what it has heard before',
+    },
     'From the flow on, Node-RED is responsible.': 'about Node-RED',
     'A message that waits inside a flow is gone when Node-RED is killed.': 'about Node-RED',
     'For data that must not be lost, let the broker wait (below), or for samples the device: *report in* (*timestamped sample*) → store → *ack report*.':

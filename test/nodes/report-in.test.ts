@@ -106,6 +106,20 @@ describeNodes('report-in', (start) => {
     assert.equal(flow.inbox('out').all.length, 2);
   });
 
+  it('has forgotten after a deploy that replaces it what it has heard before', async () => {
+    const nodes = flowAround(serviceNode(box), { id: 'n', type: 'mt-report-in', duplicates: 'drop' });
+    const flow = await start(nodes, { credentials: secretsOf(box) });
+    await subscribed(box);
+    const body = { time: TIME, seq: 9, value: '1234' };
+    await box.publish(gateway, device, 'measurement/8800', body);
+    await flow.next('out');
+    await flow.status('n', 'green');
+    await flow.deploy(nodes, 'full', secretsOf(box));
+    await flow.status('n', 'green');
+    await box.publish(gateway, device, 'measurement/8800', body);
+    await flow.next('out');
+  });
+
   it('lets gateways with a label through that ends with a blank', async () => {
     const wanted = box.devices.find(({ id }) => id === `bmac-${gateway}`)!;
     wanted.labels.push('hall ');
