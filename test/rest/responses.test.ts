@@ -6,6 +6,7 @@ import {
   isWebPage,
   readDevicePage,
   readToken,
+  redirectTarget,
   refusalReason,
 } from '../../src/rest/responses.ts';
 
@@ -160,5 +161,36 @@ describe('device list responses', () => {
     { items: [], nextToken: false },
   ]) {
     it(`are none: ${JSON.stringify(answer)}`, () => assert.equal(readDevicePage(answer), undefined));
+  }
+});
+
+describe('a redirect', () => {
+  const BASE = { origin: 'http://portal', host: 'portal', prefix: '' };
+  const long = (length: number) => `https://${'a'.repeat(length - 'https://'.length)}`;
+  const ROWS: [location: unknown, origin: string | undefined][] = [
+    ['https://portal/login?token=x', 'https://portal'],
+    ['//other/x', 'http://other'],
+    ['HTTPS://Other:8443', 'https://other:8443'],
+    [long(200), long(200)],
+    [long(201), undefined],
+    ['/login', undefined],
+    ['http://PORTAL:80/x', undefined],
+    ['ftp://other/', undefined],
+    ['xhttp://other/', undefined],
+    ['httpsx://other/', undefined],
+    ['javascript:alert(1)', undefined],
+    ['https://', undefined],
+    ['https://swordfish.example', undefined],
+    [['https://a', 'https://b'], undefined],
+    [undefined, undefined],
+  ];
+  for (const [location, origin] of ROWS) {
+    it(`names ${origin ? 'the other place' : 'no place'}: ${String(location).slice(0, 40)}`, () => {
+      const headers = { location } as Record<string, string>;
+      const target = redirectTarget({ statusCode: 302, headers, body: '', isCut: false }, BASE, (text) =>
+        text.includes('swordfish'),
+      );
+      assert.deepEqual(target, origin === undefined ? '' : { key: 'reason.leadsTo', values: { origin } });
+    });
   }
 });
