@@ -55,4 +55,6 @@ export interface ConnectionEvents {
   isPaused?(): boolean;
   /** How many requests have no response yet. */
   underWay(): number;
+  /** The connection is over. @param isByBroker false: this side has ended it, or has noticed that it was dead */
+  ended?(isByBroker: boolean): void;
 }

@@ -168,6 +168,7 @@ export class Connection {
     const client = this.#client;
     this.#client = undefined;
     this.#connectedAt = undefined;
+    this.#events.ended?.(false);
     this.subscriptions.offline(true);
     this.#setState({ name: 'closed' });
     if (client) {
@@ -356,10 +357,11 @@ export class Connection {
     const { protocolVersion } = this.#settings;
     const connectedAt = this.#connectedAt;
     const wasConnected = connectedAt !== undefined;
+    const underWay = this.#events.underWay();
     if (wasConnected) {
       this.#lostAt = performance.now();
+      this.#events.ended?.(!this.#isLent && !isOwnEnd(loss ?? {}));
     }
-    const underWay = this.#events.underWay();
     let reason = reasonOfLoss({ ...loss, wasConnected, underWay }, { broker, protocolVersion });
     this.#isOverrun ||= isOverrun(reason);
     const isGood = wasConnected && wasGood(connectedAt);

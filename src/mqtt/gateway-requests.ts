@@ -21,6 +21,8 @@ export interface Pending extends Identified {
   isCounted: boolean;
   /** It was sent over the present connection with QoS 1 or 2, and the broker has not acknowledged it. */
   isUnacknowledged: boolean;
+  /** Some brokers end the connection for the size of a packet. */
+  isLarge: boolean;
   /** Index in `sent` of the gateway. */
   index: number;
   /** Since when it waits, if it does, in milliseconds of `performance.now()`. */

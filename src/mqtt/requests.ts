@@ -5,7 +5,7 @@ import { isObject, MAX_PAYLOAD_BYTES, parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
-import { ForbiddenRequests, type RequestKind } from './forbidden-requests.ts';
+import { ForbiddenRequests } from './forbidden-requests.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
 import { idOfLarge } from './large-response.ts';
 import { PublishWindow } from './publish-window.ts';
@@ -37,6 +37,8 @@ const NO_LIMITS: PublishLimits = {
 };
 /** Of a PUBLISH packet, beside topic and payload: header, lengths, packet id, properties. */
 const PACKET_OVERHEAD_BYTES = 12;
+/** Of a payload: no broker ends a connection for so few characters, so it ends for the topic. */
+const MAX_SMALL_LENGTH = 1_000;
 
 /** What requests need of the broker connection. */
 export interface RequestTransport extends ResponseFilters, Reading {
@@ -136,6 +138,7 @@ export class Requests {
         isRemoved: true,
         isCounted: false,
         isUnacknowledged: false,
+        isLarge: false,
         index: -1,
         waitingSince: options.since ?? performance.now(),
         deadline: Number.POSITIVE_INFINITY,
@@ -238,9 +241,11 @@ export class Requests {
     if (!isByBroker || unacknowledged.length === 0) {
       return;
     }
-    const sentAt = ({ deadline, timeout }: Pending) => deadline - timeout;
     const found = this.#forbidden.lost(
-      unacknowledged.map((pending) => ({ ...kindOf(pending), sentAt: sentAt(pending) })),
+      unacknowledged.map(({ request, deadline, timeout, isLarge }) => ({
+        ...{ request, isLarge },
+        sentAt: deadline - timeout,
+      })),
     );
     if (!found) {
       return;
@@ -250,10 +255,7 @@ export class Requests {
       `${broker} ends the connection at a request (${found.operation}) to gateway ${found.gateway}: the user may not send it`,
     );
     for (const pending of unacknowledged) {
-      const wait = this.#forbidden.waitOf(kindOf(pending));
-      if (wait > 0) {
-        this.#sent.fail(pending, forbiddenRequest(broker, pending.request, wait));
-      }
+      this.#endForbidden(pending);
     }
   }
 
@@ -372,8 +374,7 @@ export class Requests {
   #publish(pending: Pending): void {
     const { request } = pending;
     this.#sent.add(pending);
-    // Nearly always nothing is known, and nothing is to be looked up.
-    if (!this.#forbidden.isQuiet && this.#isForbidden(pending)) {
+    if (this.#endForbidden(pending)) {
       return;
     }
     const topic = this.#topics.request(request.gateway, request.device, request.suffix);
@@ -389,6 +390,8 @@ export class Requests {
     const qos = Math.min(this.#limits.qos, maxQos) as RequestLimits['qos'];
     const free = qos === 0 ? undefined : this.#window.take();
     pending.isUnacknowledged = qos > 0;
+    pending.isLarge = payload.length > MAX_SMALL_LENGTH;
+    this.#forbidden.sent(request);
     this.#transport.publish(topic, payload, qos, (error) => {
       free?.();
       this.#published(pending, error);
@@ -399,7 +402,8 @@ export class Requests {
   #published(pending: Pending, error: Error | undefined): void {
     const code = (error as { code?: unknown } | undefined)?.code;
     const isRefused = typeof code === 'number' && code >= 0x80;
-    if ((isRefused || !error) && !this.#forbidden.isQuiet) {
+    // With QoS 0 it says nothing that a request was written.
+    if (pending.isUnacknowledged && (isRefused || !error)) {
       this.#acknowledged(pending);
     }
     if (isRefused) {
@@ -412,20 +416,17 @@ export class Requests {
     }
   }
 
-  /** @returns whether the request has ended */
-  #isForbidden(pending: Pending): boolean {
-    const kind = kindOf(pending);
-    const wait = this.#forbidden.waitOf(kind);
+  /** @returns whether the request has ended: the broker would end the connection for it */
+  #endForbidden(pending: Pending): boolean {
+    const wait = this.#forbidden.waitOf(pending.request);
     if (wait > 0) {
       this.#sent.fail(pending, forbiddenRequest(this.#transport.broker, pending.request, wait));
-      return true;
     }
-    this.#forbidden.sent(kind);
-    return false;
+    return wait > 0;
   }
 
-  #acknowledged(pending: Pending): void {
-    this.#forbidden.acknowledged(kindOf(pending));
+  #acknowledged({ request }: Pending): void {
+    this.#forbidden.acknowledged(request);
     if (this.#isNarrow && !this.#forbidden.isSearching) {
       this.#isNarrow = false;
       this.#window.limit(this.#broker.maxUnacknowledged);
@@ -450,11 +451,6 @@ export class Requests {
     }
   }
 }
-
-const kindOf = ({ request: { gateway, suffix } }: Pending): RequestKind => ({
-  gateway,
-  operation: suffix.split('/', 1)[0] as string,
-});
 
 /** Bytes of a PUBLISH packet, at most. */
 function sizeOf(topic: string, payload: string): number {

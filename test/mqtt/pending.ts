@@ -27,6 +27,7 @@ export const createPending = (gateway: GatewayRequests, changes: Partial<Pending
   isRemoved: false,
   isCounted: false,
   isUnacknowledged: false,
+  isLarge: false,
   index: -1,
   waitingSince: performance.now(),
   deadline: Number.POSITIVE_INFINITY,
