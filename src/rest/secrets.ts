@@ -55,17 +55,26 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
  */
 function hideSpellings(text: string, spellings: readonly string[]): string {
   const folded = foldAll(spellings);
-  let plain = hideFolded(hidePlain(text, spellings), folded);
+  const hide = (one: string) => hideFolded(hidePlain(one, spellings), folded);
+  let plain = hideBetween(text, hide);
   let shown = plain;
   for (const decode of DECODERS) {
     const decoded = decode(plain);
     // Most texts have no codes of most kinds, and to look for tokens takes its time.
     if (decoded !== plain) {
-      plain = hideFolded(hidePlain(decoded, spellings), folded);
+      plain = hideBetween(decoded, hide);
       shown = plain === decoded ? shown : plain.replace(CONTROLS, '');
     }
   }
   return shown;
+}
+
+/** Also where control characters stand between those of a secret, which may have some itself. */
+function hideBetween(text: string, hide: (text: string) => string): string {
+  const hidden = hide(text);
+  const bare = hidden.replace(CONTROLS, '');
+  const hiddenBare = bare === hidden ? bare : hide(bare);
+  return hiddenBare === bare ? hidden : hiddenBare;
 }
 
 /** Looks at the text as it is with one mark in place of whatever is beyond ASCII; what is not hidden stays as it was. */
@@ -198,9 +207,7 @@ export function showBody(body: string, secrets: readonly string[]): string {
     return '';
   }
   const spellings = spellingsIn(searched, secrets);
-  const asItCame = hideSpellings(searched, spellings);
-  const readable = asItCame.replace(CONTROLS, '');
-  const hidden = readable === asItCame ? readable : hideSpellings(readable, spellings);
+  const hidden = hideSpellings(searched, spellings).replace(CONTROLS, '');
   if (!isCut) {
     return hidden.slice(0, MAX_SHOWN_LENGTH);
   }

@@ -112,6 +112,14 @@ describe('secrets', () => {
     });
   }
 
+  for (const code of ['\\u0000', '%00', '&#0;', '\0', '\\x01']) {
+    it(`are hidden with ${JSON.stringify(code)} between their characters, as UTF-16 that was read as UTF-8`, () => {
+      const spelling = [...'correct-horse9'].join(code);
+      assert.match(showBody(`{"m":"no ${spelling} here"}`, ['correct-horse9']), /^\{"m":"no \*\*\* here"\}$/);
+      assert.match(hideSecrets(`no ${spelling} here`, ['correct-horse9']), /^no \*\*\* here$/);
+    });
+  }
+
   it('are hidden in each of several places, by folding or decoding, and the rest stays as it was', () => {
     const secrets = ['grün!Weg99', 'tok#enXYZ123'];
     const text = 'ö &amp; gr\ufffdn!Weg99gr\ufffdn!Weg99 &auml; grün&excl;Weg99 é tok&num;enXYZ123 &auml;';
