@@ -142,8 +142,12 @@ describeNodes('a report that is confirmed by the flow', (start) => {
       ({ payload } = await flow.next('after'));
     }
     assert.deepEqual(acknowledged, []);
+    // Neither is it for a report that needs no acknowledgement, nor for what a flow calls so.
+    flow.send('value', { ...box.demo, report: { kind: 'heartbeat', ...box.demo }, toAck: 'x' });
+    await flow.next('after');
+    assert.deepEqual(acknowledged, []);
     // What came without a report is acknowledged by the one that it was given.
-    flow.send('value', { ...box.demo });
+    flow.send('value', { ...box.demo, toAck: true });
     await flow.next('after');
     assert.deepEqual(acknowledged, ['8800']);
   });

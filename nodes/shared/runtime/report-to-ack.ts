@@ -1,6 +1,5 @@
 // The report that an ack report node behind has to have, also where a node in between has put another one in its place.
 import type { NodeMessage } from 'node-red';
-import { isAcknowledged } from '../../../src/index.ts';
 import { readProperty } from './message.ts';
 
 /** Where it stands then. */
@@ -29,20 +28,15 @@ export function readAckParts(report: Record<string, unknown>): Partial<AckParts>
 
 /** What an ack report node acknowledges. */
 export function readReportToAck(msg: NodeMessage): unknown {
-  return readProperty(msg, KEPT) ?? readProperty(msg, 'report');
+  const kept = readProperty(msg, KEPT);
+  return isObject(kept) ? kept : readProperty(msg, 'report');
 }
 
 /**
  * For a node that puts another report into the message.
- * @returns the properties by which the first one that is to be acknowledged, or must not be since it is a test, is kept
+ * @returns the property by which the first one is kept: also one that needs no acknowledgement, as the other one may
  */
 export function keepReportToAck(msg: NodeMessage): { [KEPT]?: unknown } {
-  const report = readProperty(msg, 'report');
-  if (!isObject(report) || readProperty(msg, KEPT) !== undefined) {
-    return {};
-  }
-  const { delivery, test, kind, ack } = readAckParts(report);
-  return typeof delivery === 'string' || test === true || isAcknowledged({ kind, ack })
-    ? { [KEPT]: report }
-    : {};
+  const report = readReportToAck(msg);
+  return isObject(report) ? { [KEPT]: report } : {};
 }
