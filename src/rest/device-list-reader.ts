@@ -11,6 +11,8 @@ const MAX_FETCH_MS = 40 * 60_000;
 /** The interface does not show how many a service takes as `MaxResults`: one that refuses a number is asked for fewer. */
 const PAGE_SIZES = [100, 50, 20, 10] as const;
 const ABOUT_THE_QUERY = new Set([400, 422]);
+/** Then it may have been a fault that passed. */
+const MAX_SMALL_MS = 3_600_000;
 const MAX_DEVICES = 200_000;
 
 export class DeviceListReader {
@@ -19,6 +21,8 @@ export class DeviceListReader {
   readonly #clock: Clock;
   #warning = '';
   #pageSize: number = PAGE_SIZES[0];
+  /** When a larger one was refused, in milliseconds of the clock. */
+  #refusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(client: RestClient, { log, clock }: { log: Logger; clock: Clock }) {
     this.#client = client;
@@ -30,36 +34,47 @@ export class DeviceListReader {
   takeOver(before: DeviceListReader): void {
     this.#warning = before.#warning;
     this.#pageSize = before.#pageSize;
+    this.#refusedAt = before.#refusedAt;
   }
 
   /** @throws ServiceError of the client; `BAD_RESPONSE` when it takes longer than 40 minutes */
   async read(signal: AbortSignal): Promise<DeviceIndex> {
-    const sizes = PAGE_SIZES.filter((size) => size <= this.#pageSize);
+    const most = this.#clock.now() - this.#refusedAt < MAX_SMALL_MS ? this.#pageSize : PAGE_SIZES[0];
     let refusal: unknown;
-    for (const size of sizes) {
+    for (const size of PAGE_SIZES.filter((one) => one <= most)) {
+      let hasBegun = false;
+      const begun = () => {
+        hasBegun = true;
+        if (refusal !== undefined) {
+          this.#pageSize = size;
+          this.#refusedAt = this.#clock.now();
+        }
+      };
       try {
-        const index = await this.#readIn(size, signal);
-        this.#pageSize = size;
-        return index;
+        return await this.#readIn(size, signal, begun);
       } catch (error) {
-        if (!isAboutTheQuery(error)) {
+        // A page behind the first one is refused for something else.
+        if (hasBegun || !isAboutTheQuery(error)) {
           throw error;
         }
         // What is wrong with all of them is told of the first.
         refusal ??= error;
       }
     }
-    this.#pageSize = PAGE_SIZES[0];
     throw refusal;
   }
 
-  async #readIn(pageSize: number, signal: AbortSignal): Promise<DeviceIndex> {
+  /** @param begun called when the service has taken the number of devices a page */
+  async #readIn(pageSize: number, signal: AbortSignal, begun: () => void): Promise<DeviceIndex> {
     const builder = new DeviceIndexBuilder();
     // A service may make its pages smaller than it was asked to.
     const maxPages = MAX_DEVICES / pageSize;
     let pages = 0;
     const end = this.#clock.now() + MAX_FETCH_MS;
     for await (const page of devicePages(this.#client, { pageSize, signal })) {
+      if (pages === 0) {
+        begun();
+      }
       for (const device of page.devices) {
         builder.add(device);
       }

@@ -20,6 +20,8 @@ function createDevice(index: number, labels: unknown = [`floor-${index % 3}`]) {
   };
 }
 
+const MINUTE = 60_000;
+
 describe('device directory', () => {
   let server: TestServer;
   let client: RestClient;
@@ -99,6 +101,30 @@ describe('device directory', () => {
       clock.time += 60_000;
     }
     assert.deepEqual(sizes(), [100, 50, 20, 10, 100, 50, 20, 10]);
+  });
+
+  it('asks for as many as before where a page behind the first is refused, and for the most again after an hour', async () => {
+    devices = Array.from({ length: 120 }, (_, index) => createDevice(index));
+    const { answer } = server;
+    server.answer = (request, response) =>
+      request.url.includes('NextToken') ? json(response, {}, 400) : answer(request, response);
+    await assert.rejects(refresh(1_000), { code: 'HTTP_ERROR' });
+    assert.deepEqual(sizes(), [100, 100]);
+    server.answer = answer;
+    refuseAbove(50, 400);
+    clock.time += MINUTE;
+    await refresh(1_000);
+    assert.deepEqual(sizes().slice(2, 4), [100, 50]);
+    server.answer = answer;
+    const asked = async () => {
+      const before = server.calls.length;
+      await refresh(1_000);
+      return sizes()[before];
+    };
+    clock.time += 59 * MINUTE;
+    assert.equal(await asked(), 50);
+    clock.time += MINUTE;
+    assert.equal(await asked(), 100);
   });
 
   it('asks once for a list that is not there', async () => {
