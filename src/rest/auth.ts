@@ -181,13 +181,15 @@ export class TokenKeeper {
   }
 
   /**
-   * A second attempt was answered with 401 with this token, which may be about the call. Calls that were in line with an
-   * older token have no other attempt, so many in a row tell that this one was revoked, too.
+   * A second attempt was answered with 401 with this token, or one that has no second in a pause, which may be about the
+   * call. Calls that were in line with an older token have no other attempt, so many in a row tell that this one was
+   * revoked, too.
    */
   refuseAgain(text: string): void {
     const token = this.#token;
     if (token?.text === text && token.isAccepted && ++token.secondRefused >= MAX_SECOND_REFUSED) {
-      this.drop(text);
+      // Also in a pause, which may come from a path that answers 401 whatever the token.
+      this.#end(token);
     }
   }
 
@@ -202,9 +204,13 @@ export class TokenKeeper {
     if (this.#tokenPause.isOn(this.#clock.now())) {
       return false;
     }
-    this.#ended = this.#noteLife(this.#token) ? undefined : text;
-    this.#token = undefined;
+    this.#end(this.#token);
     return true;
+  }
+
+  #end(token: Token): void {
+    this.#ended = this.#noteLife(token) ? undefined : token.text;
+    this.#token = undefined;
   }
 
   /** @returns whether it has lasted, or never worked */

@@ -267,6 +267,7 @@ export class RestClient {
       // Of others that were sent with it the login of this one may have ended it.
       dropped = this.#tokens.current === token ? token : '';
       if (!this.#tokens.drop(token)) {
+        this.#tokens.refuseAgain(token);
         return response;
       }
     }

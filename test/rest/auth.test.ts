@@ -389,6 +389,21 @@ describe('token', () => {
     keeper.refuseAgain(token);
   });
 
+  it('that was good is dropped so also while logins pause, which a path that always answers 401 may be the reason of', async () => {
+    await refusedCall();
+    await refusedCall();
+    const token = await keeper.token();
+    keeper.accept(token);
+    assert.equal(keeper.drop(token), false, 'logins pause');
+    for (let time = 0; time < 8; time++) {
+      assert.equal(await keeper.token(), token);
+      keeper.refuseAgain(token);
+    }
+    const before = logins;
+    assert.notEqual(await keeper.token(), token);
+    assert.equal(logins, before + 1);
+  });
+
   it('that no call was good with is not dropped by second attempts', async () => {
     const token = await keeper.token();
     for (let time = 0; time < 8; time++) {
