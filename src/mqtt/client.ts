@@ -82,6 +82,11 @@ export class MqttClient {
         this.#connection.resumed();
         this.#users.unsubscribeKept();
         this.#reports.readOn();
+        if (!isReady) {
+          log.warn(
+            'the flows have not started in time: reports go on, what is for nodes that are not there is lost',
+          );
+        }
         events.resumed(isReady);
       },
       drained: () => {
@@ -119,6 +124,7 @@ export class MqttClient {
       isBlocked: () => this.#isReadingBlocked,
       isPaused: () => this.#inbound.isPaused,
       underWay: () => this.#requests.underWay,
+      ended: (isByBroker) => this.#requests.lost(isByBroker),
       session: (isPresent, limits) => {
         this.#budget.connected();
         this.#reports.sessionBegins(this.#connection.broker, isPresent);
@@ -139,7 +145,6 @@ export class MqttClient {
         if (!this.#connection.connected) {
           this.#inbound.disconnected();
           this.#group.lost(name === 'closed');
-          this.#requests.lost(name === 'waiting' || name === 'refused');
         }
         this.#previews.setBeside(this.#connection.connected ? this.#connection.url : undefined);
         events.state();

@@ -639,6 +639,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waits':
           'are 20 seconds for reports while flows are being replaced and nobody says that they run',
       },
+    'Where they have not started by then, as with a node type that is not installed, a warning in the log says so: what comes for a node that is not there is lost.':
+      {
+        'mqtt/client': 'goes on after 20 seconds, and tells so',
+      },
     'So a deploy that leaves the service node alone loses no report.': {
       'mqtt/losses': 'while a deploy leaves the service alone are kept, …',
       'faults/deploys': 'of type … keeps every report and leaves nothing behind',
@@ -1987,24 +1991,40 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     '**Request that ends the connection.** Some brokers, such as RabbitMQ and AWS IoT, end the connection where a user may not send a request, with QoS 1 or 2 before they acknowledge it.':
       'about the broker',
-    'After the first connection that ends so within five seconds, requests leave one by one for up to a minute, so that it is known which one it is; after the second one such requests (of one operation to one gateway; at a second gateway one connection is enough, and then to all, unless the broker has taken one) end at once.':
+    'After the first connection that ends so within five seconds, requests leave one by one for up to a minute, so that it is known which one it is; after the second one requests of this topic end at once.':
       {
         'mqtt/forbidden-requests': [
-          'are none of those that were sent more than five seconds before',
           'are looked for one by one for a minute, and remembered for an hour',
-          'are known at once at a second gateway, and then at all, as long as none was acknowledged',
-          'stay those of their gateways where the operation was acknowledged at another one',
+          'are alone those of their topic where the broker has taken another one of the operation at the gateway',
         ],
         'mqtt/forbidden-publishes': [
           'end with the reason from the second on, and all others go on',
           'are found among many that are under way, none of which is taken for one',
         ],
       },
-    'One of them is sent to see after a minute, doubling to half an hour.': {
-      'mqtt/forbidden-requests':
-        'are tried after 1, 2, 4 … 30 minutes, one at a time, and alone blamed for what follows',
-      'mqtt/forbidden-publishes': 'are sent again later, and go on when the broker takes one',
-    },
+    'So do all of its operation to this gateway where the broker has taken none yet, and to all gateways where it has taken none at all and two gateways are known.':
+      {
+        'mqtt/forbidden-requests': [
+          'are all of the operation at the gateway where it has taken none',
+          'are all of the operation at two gateways where it was taken at none, and others are tried first',
+          'are not those of all gateways where the broker has taken one before, however long ago',
+        ],
+      },
+    'One of them is sent to see after a minute, doubling to half an hour, others before those that have ended a connection.':
+      {
+        'mqtt/forbidden-requests': [
+          'are tried after 1, 2, 4 … 30 minutes, one at a time, and alone blamed for what follows',
+          'are all of the operation at the gateway where it has taken none',
+        ],
+        'mqtt/forbidden-publishes': 'are sent again later, and go on when the broker takes one',
+      },
+    'Where something larger than 1 000 characters was under way, or something that was sent earlier, nothing is concluded.':
+      {
+        'mqtt/forbidden-requests': [
+          'are none where it may have been the size of one',
+          'are none where something was sent more than five seconds before: the connection was dead',
+        ],
+      },
     'With QoS 0 (`requestQos`) nothing is known of what the broker has taken, and each such request costs a connection.':
       'about MQTT',
     'A request without a gateway goes to the one that hears the device best, by the signals of the last five minutes, or to the one that reported it last where there are none.':
@@ -2433,12 +2453,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'rest/name-refresh': 'are asked for later and later while the service fails, which is told once',
       },
-    'At most 2 000 pages and 200 000 devices are read, a name is cut to 200 characters and is one line.': {
-      'rest/device-directory':
-        'reads 2 000 pages of a list, whatever their size, and says where there are more',
-      'rest/device-index': 'keeps 200 000 devices as they usually are, and none beyond',
-      'rest/device-names': ['is one line: …', 'is cut to 200 characters: …'],
-    },
+    'At most 2 000 pages, more of smaller ones, and 200 000 devices are read, a name is cut to 200 characters and is one line.':
+      {
+        'rest/device-directory':
+          'reads 2 000 pages of a list, whatever their size, and says where there are more',
+        'rest/device-index': 'keeps 200 000 devices as they usually are, and none beyond',
+        'rest/device-names': ['is one line: …', 'is cut to 200 characters: …'],
+      },
   },
   'What each status means': {
     'A new colour shows at once, up to four times in half a second; a new text at most twice a second.': {

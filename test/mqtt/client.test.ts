@@ -376,6 +376,10 @@ describe('the MQTT half', () => {
       client.pauseReports();
       tick(20_000);
       assert.ok(told.includes('resumed too late'));
+      assert.equal(
+        warnings.filter((text) => text.startsWith('the flows have not started in time')).length,
+        1,
+      );
     });
 
     it('gives the session to another client that needs it, where nobody is here', async () => {
