@@ -220,7 +220,7 @@ export function showBody(body: string, secrets: readonly string[]): string {
   return shown.slice(0, Math.max(0, shown.length - longest)).slice(0, MAX_SHOWN_LENGTH);
 }
 
-/** The ways in which a text is written in JSON, HTML, addresses, forms, hex and Base64, itself among them; none of an empty one. */
+/** The ways in which a text is written in JSON, addresses, forms, hex and Base64, itself among them; none of an empty one. */
 export function spellingsOf(given: unknown): string[] {
   // Whatever the settings hold: what hides secrets must not fail and show them.
   const secret = String(given);
@@ -234,8 +234,7 @@ export function spellingsOf(given: unknown): string[] {
   const all = [
     secret,
     secret.replaceAll(' ', '+'),
-    ...jsonSpellings(secret),
-    ...htmlSpellings(secret),
+    JSON.stringify(secret).slice(1, -1),
     ...urlSpellings(secret.replace(LONE_SURROGATES, '')),
     percent,
     percent.toUpperCase(),
@@ -269,37 +268,4 @@ function within64(bytes: Buffer): string[] {
     return [whole, whole.replaceAll('-', '+').replaceAll('_', '/')];
   });
   return texts.filter(({ length }) => length >= MIN_WITHIN_BASE64);
-}
-
-/** As JavaScript, Python, Go and .NET write it, the codes with small and with capital letters. */
-function jsonSpellings(secret: string): string[] {
-  const json = JSON.stringify(secret).slice(1, -1);
-  const coded = [
-    json,
-    json.replace(/[^ -~]/g, jsonCode),
-    json.replace(/[<>&]/g, jsonCode),
-    secret.replaceAll('\\', '\\\\').replace(/[^ -~]|["&'+<>`]/g, jsonCode),
-  ];
-  return coded
-    .flatMap((text) => [text, text.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)])
-    .flatMap((text) => [text, text.replaceAll('/', '\\/')]);
-}
-
-const jsonCode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-
-/** `"`, `'` and `+` as HTML and XML encoders write them. */
-const HTML_CODES = [
-  ['&quot;', '&#39;', '+'],
-  ['&quot;', '&#039;', '+'],
-  ['&quot;', '&#x27;', '+'],
-  ['&quot;', '&apos;', '+'],
-  ['&#34;', '&#39;', '&#43;'],
-] as const;
-
-function htmlSpellings(secret: string): string[] {
-  const html = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  const coded = HTML_CODES.map(([double, single, plus]) =>
-    html.replaceAll('"', double).replaceAll("'", single).replaceAll('+', plus),
-  );
-  return [html, ...coded];
 }
