@@ -84,7 +84,7 @@ export class MqttClient {
         this.#reports.readOn();
         if (!isReady) {
           log.warn(
-            'the flows have not started in time: reports go on, what is for nodes that are not there is lost',
+            'the flows have not started in time: reports for nodes that are not there are lost',
           );
         }
         events.resumed(isReady);

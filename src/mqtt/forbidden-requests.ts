@@ -6,12 +6,15 @@ import { type Backoff, createBackoff } from './backoff.ts';
 const MIN_LOSSES = 2;
 /** A broker ends the connection at once; where something was sent earlier the connection was dead. In milliseconds. */
 const MAX_DELAY_MS = 5_000;
-/** For so long what may have been the reason is sent alone, and others wait for its acknowledgement. */
-const MAX_SEARCH_MS = 60_000;
 /** So long it is known that a connection has ended behind one. */
 const MAX_DOUBT_MS = 3_600_000;
 const FIRST_TRIAL_MS = 60_000;
-const LAST_TRIAL_MS = 1_800_000;
+/** Between trials of those that have ended no connection yet, but are forbidden with others. */
+const LAST_FRESH_MS = 600_000;
+/** Between trials of those that have. */
+const LAST_GUILTY_MS = 1_800_000;
+/** Between two of the same topic. */
+const LAST_OWN_MS = 7_200_000;
 /** Gateways at which an operation that was never taken is forbidden, until it counts as forbidden at all of them. */
 const MANY_GATEWAYS = 2;
 /** Of each kind; the oldest go first. */
@@ -42,56 +45,76 @@ interface Doubt {
   at: number;
 }
 
-/** What is not sent: one topic, or all of one operation, at one gateway or at all. */
-interface Forbidden {
-  readonly backoff: Backoff;
-  /** When the next one may be sent, in milliseconds of `performance.now()`. */
-  trialAt: number;
-  /** Until then it is the turn of others than `guilty`. */
-  othersUntil: number;
-  /** Of several topics, those that have ended a connection. */
-  readonly guilty: Set<string>;
-  /** One was sent to see, and the broker has not acknowledged it. */
-  isTried: boolean;
+/** When one is sent to see, each later than the one before. */
+class Trials {
+  readonly #backoff: Backoff;
+  #at = 0;
+
+  constructor(lastMs: number) {
+    this.#backoff = createBackoff(FIRST_TRIAL_MS, lastMs);
+  }
+
+  /** In milliseconds of `performance.now()`. */
+  get at(): number {
+    return this.#at;
+  }
+
+  postpone(): void {
+    this.#at = performance.now() + this.#backoff.next();
+  }
+
+  reset(): void {
+    this.#backoff.reset();
+    this.#at = 0;
+  }
 }
 
 export class ForbiddenRequests {
   /** By topic. */
   readonly #doubts = new Map<string, Doubt>();
-  /** By topic, by operation and gateway, or by operation. */
-  readonly #forbidden = new Map<string, Forbidden>();
+  /** Topics, operations at a gateway, and operations. */
+  readonly #forbidden = new Set<string>();
+  /** Topics that have ended connections. */
+  readonly #guilty = new Map<string, Trials>();
   /** By operation, the gateways at which the broker has taken one. */
   readonly #taken = new Map<string, Set<string>>();
+  readonly #freshTrials = new Trials(LAST_FRESH_MS);
+  readonly #guiltyTrials = new Trials(LAST_GUILTY_MS);
+  /** The topic of the one that was sent to see. */
+  #tried: string | undefined;
 
-  /** Whether a request that waits for its acknowledgement is to be the only one, so that it is known what ends a connection. */
-  get isSearching(): boolean {
-    const since = performance.now() - MAX_SEARCH_MS;
+  /** Whether a connection has ended behind some: each is to be sent alone, so that it is known what ends a connection. */
+  get hasDoubts(): boolean {
+    const since = performance.now() - MAX_DOUBT_MS;
     return this.#doubts.size > 0 && [...this.#doubts.values()].some(({ at }) => at > since);
+  }
+
+  /** Whether it is one of those. */
+  isInDoubt(request: RequestTopic): boolean {
+    return this.#doubts.size > 0 && this.#doubts.has(topicOf(request));
+  }
+
+  /** Whether it would be sent to see. */
+  isTrial(request: RequestTopic): boolean {
+    return this.#isForbidden(request) && this.waitOf(request) === 0;
   }
 
   /** Milliseconds until it may be sent; 0: now, which may be a trial. */
   waitOf(request: RequestTopic): number {
-    // Nearly always nothing is known, and nothing is to be looked up.
-    if (this.#forbidden.size === 0) {
+    if (!this.#isForbidden(request)) {
       return 0;
     }
-    const now = performance.now();
-    const topic = topicOf(request);
-    const waits = this.#over(request).map(({ trialAt, othersUntil, guilty }) =>
-      Math.max(trialAt, guilty.has(topic) ? othersUntil : 0),
-    );
-    return Math.max(0, ...waits.map((at) => at - now));
+    const own = this.#guilty.get(topicOf(request));
+    const at = own ? Math.max(own.at, this.#guiltyTrials.at) : this.#freshTrials.at;
+    return Math.max(0, at - performance.now());
   }
 
   /** It is sent, as its time has come. */
   sent(request: RequestTopic): void {
-    if (this.#forbidden.size === 0) {
-      return;
-    }
-    for (const known of this.#over(request)) {
+    if (this.#isForbidden(request)) {
+      this.#tried = topicOf(request);
       // No further one until the broker has shown what it makes of this one.
-      pause(known);
-      known.isTried = true;
+      this.#postpone(this.#tried);
     }
   }
 
@@ -107,10 +130,13 @@ export class ForbiddenRequests {
     if (this.#doubts.size > 0) {
       this.#doubts.delete(topicOf(request));
     }
-    if (this.#forbidden.size > 0) {
-      for (const key of scopesOf(request)) {
-        this.#forbidden.delete(key);
+    if (this.#isForbidden(request)) {
+      for (const scope of scopesOf(request)) {
+        this.#forbidden.delete(scope);
       }
+      this.#guilty.delete(topicOf(request));
+      this.#freshTrials.reset();
+      this.#guiltyTrials.reset();
     }
   }
 
@@ -125,20 +151,12 @@ export class ForbiddenRequests {
       return undefined;
     }
     const requests = new Map(unacknowledged.map(({ request }) => [topicOf(request), request]));
-    let isTrial = false;
-    for (const [topic, request] of requests) {
-      for (const scope of scopesOf(request)) {
-        const known = this.#forbidden.get(scope);
-        if (known?.isTried) {
-          isTrial = true;
-          known.isTried = false;
-          if (scope !== topic && known.guilty.size < MAX_REMEMBERED) {
-            known.guilty.add(topic);
-          }
-        }
+    const tried = this.#tried;
+    if (tried !== undefined && requests.has(tried)) {
+      this.#tried = undefined;
+      if (!this.#guilty.has(tried)) {
+        this.#blame(tried);
       }
-    }
-    if (isTrial) {
       return undefined;
     }
     for (const topic of requests.keys()) {
@@ -152,9 +170,9 @@ export class ForbiddenRequests {
     return (this.#doubts.get(topic) as Doubt).losses >= MIN_LOSSES ? this.#forbid(topic, request) : undefined;
   }
 
-  /** What is forbidden and holds for this request. */
-  #over(request: RequestTopic): Forbidden[] {
-    return scopesOf(request).flatMap((scope) => this.#forbidden.get(scope) ?? []);
+  #isForbidden(request: RequestTopic): boolean {
+    // Nearly always nothing is known, and nothing is to be looked up.
+    return this.#forbidden.size > 0 && scopesOf(request).some((scope) => this.#forbidden.has(scope));
   }
 
   #doubt(topic: string): void {
@@ -162,7 +180,8 @@ export class ForbiddenRequests {
     const known = this.#doubts.get(topic);
     const losses = known !== undefined && now - known.at < MAX_DOUBT_MS ? known.losses : 0;
     this.#doubts.delete(topic);
-    remember(this.#doubts, topic, { losses: losses + 1, at: now });
+    this.#doubts.set(topic, { losses: losses + 1, at: now });
+    limit(this.#doubts);
   }
 
   /** What was never taken of a whole operation counts as forbidden with it: else each topic would cost two connections. */
@@ -170,35 +189,33 @@ export class ForbiddenRequests {
     this.#doubts.delete(topic);
     const taken = this.#taken.get(request.operation);
     const [own, atGateway, atAll] = scopesOf(request);
-    this.#add(own);
+    this.#forbidden.add(own);
     if (!taken?.has(request.gateway)) {
-      this.#add(atGateway).add(topic);
+      this.#forbidden.add(atGateway);
     }
-    const gateways = [...this.#forbidden.keys()].filter((key) => key.startsWith(`${atAll} `));
+    const gateways = [...this.#forbidden].filter((scope) => scope.startsWith(`${atAll} `));
     if (taken === undefined && gateways.length >= MANY_GATEWAYS) {
-      this.#add(atAll).add(topic);
+      this.#forbidden.add(atAll);
     }
+    limit(this.#forbidden);
+    this.#blame(topic);
     return request;
   }
 
-  /** @returns `guilty` of it */
-  #add(scope: string): Set<string> {
-    const known = this.#forbidden.get(scope);
-    if (known) {
-      return known.guilty;
-    }
-    const backoff = createBackoff(FIRST_TRIAL_MS, LAST_TRIAL_MS);
-    const added: Forbidden = { backoff, trialAt: 0, othersUntil: 0, guilty: new Set(), isTried: false };
-    pause(added);
-    remember(this.#forbidden, scope, added);
-    return added.guilty;
+  #blame(topic: string): void {
+    this.#guilty.set(topic, new Trials(LAST_OWN_MS));
+    limit(this.#guilty);
+    this.#postpone(topic);
   }
-}
 
-function pause(known: Forbidden): void {
-  const wait = known.backoff.next();
-  known.trialAt = performance.now() + wait;
-  known.othersUntil = known.trialAt + wait;
+  #postpone(topic: string): void {
+    const own = this.#guilty.get(topic);
+    own?.postpone();
+    (own ? this.#guiltyTrials : this.#freshTrials).postpone();
+    if (this.#freshTrials.at < performance.now()) {
+      this.#freshTrials.postpone();
+    }
+  }
 }
 
 const topicOf = ({ gateway, device, suffix }: RequestTopic): string => `${gateway}/${device}/${suffix}`;
@@ -209,10 +226,11 @@ function scopesOf(request: RequestTopic): [topic: string, atGateway: string, atA
   return [topicOf(request), `${operation} ${gateway}`, operation];
 }
 
-function remember<T>(map: Map<string, T>, key: string, value: T): void {
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MAX_REMEMBERED && oldest !== undefined) {
-    map.delete(oldest);
+function limit(known: Map<string, unknown> | Set<string>): void {
+  for (const oldest of known.keys()) {
+    if (known.size <= MAX_REMEMBERED) {
+      break;
+    }
+    known.delete(oldest);
   }
 }

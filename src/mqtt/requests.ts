@@ -39,6 +39,7 @@ const NO_LIMITS: PublishLimits = {
 const PACKET_OVERHEAD_BYTES = 12;
 /** Of a payload: no broker ends a connection for so few characters, so it ends for the topic. */
 const MAX_SMALL_LENGTH = 1_000;
+const MAX_NARROW_MS = 60_000;
 
 /** What requests need of the broker connection. */
 export interface RequestTransport extends ResponseFilters, Reading {
@@ -87,8 +88,9 @@ export class Requests {
   readonly #sent: SentRequests;
   readonly #forbidden = new ForbiddenRequests();
   readonly #warn: (text: string) => void;
-  /** Requests leave one by one. */
-  #isNarrow = false;
+  /** While requests leave one by one. */
+  #narrowTimer: NodeJS.Timeout | undefined;
+  #isForTrial = false;
   /** Others give their subscriptions back for these, which ask then. */
   readonly #needingRoom = new Set<GatewayRequests>();
   #closed = false;
@@ -228,8 +230,11 @@ export class Requests {
   /** Call when a connection begins, before its state changes. */
   connected(limits: PublishLimits): void {
     this.#broker = limits;
-    this.#isNarrow = this.#forbidden.isSearching;
-    this.#window.reset(this.#isNarrow ? 1 : limits.maxUnacknowledged);
+    this.#forgetNarrow();
+    this.#window.reset(this.#forbidden.hasDoubts ? 1 : limits.maxUnacknowledged);
+    if (this.#forbidden.hasDoubts) {
+      this.#narrow(false);
+    }
     for (const gateway of this.#takeNeedingRoom()) {
       gateway.isGrantPending = false;
     }
@@ -247,13 +252,12 @@ export class Requests {
         sentAt: deadline - timeout,
       })),
     );
-    if (!found) {
-      return;
+    if (found) {
+      this.#warn(
+        `${this.#transport.broker} ends the connection at a request (${found.operation}) to gateway ${found.gateway}: the ` +
+          'user may not send it',
+      );
     }
-    const { broker } = this.#transport;
-    this.#warn(
-      `${broker} ends the connection at a request (${found.operation}) to gateway ${found.gateway}: the user may not send it`,
-    );
     for (const pending of unacknowledged) {
       this.#endForbidden(pending);
     }
@@ -286,6 +290,7 @@ export class Requests {
 
   close(): void {
     this.#closed = true;
+    this.#forgetNarrow();
     this.#bySignal.abortAll();
     this.#waiting.close();
     this.#sent.close();
@@ -294,6 +299,10 @@ export class Requests {
 
   #enqueue(pending: Pending): void {
     const { gateway } = pending;
+    const isTrial = this.#forbidden.isTrial(pending.request);
+    if (isTrial || this.#forbidden.isInDoubt(pending.request)) {
+      this.#narrow(isTrial);
+    }
     this.#waiting.add(pending);
     this.#sendNext(gateway);
     if (!pending.isRemoved && this.#waiting.stay(pending)) {
@@ -427,10 +436,34 @@ export class Requests {
 
   #acknowledged({ request }: Pending): void {
     this.#forbidden.acknowledged(request);
-    if (this.#isNarrow && !this.#forbidden.isSearching) {
-      this.#isNarrow = false;
+    if (this.#narrowTimer && !this.#isForTrial && !this.#forbidden.hasDoubts) {
+      this.#widen();
+    }
+  }
+
+  /**
+   * For a while requests leave one by one, so that it is known which one ends the connection.
+   * @param isForTrial one is to be sent to see: no others are to be lost with it
+   */
+  #narrow(isForTrial: boolean): void {
+    this.#isForTrial ||= isForTrial;
+    if (this.#narrowTimer === undefined) {
+      this.#narrowTimer = setTimeout(() => this.#widen(), MAX_NARROW_MS);
+      this.#window.limit(1);
+    }
+  }
+
+  #widen(): void {
+    if (this.#narrowTimer !== undefined) {
+      this.#forgetNarrow();
       this.#window.limit(this.#broker.maxUnacknowledged);
     }
+  }
+
+  #forgetNarrow(): void {
+    clearTimeout(this.#narrowTimer);
+    this.#narrowTimer = undefined;
+    this.#isForTrial = false;
   }
 
   #rejectAllUnsent(gateway: GatewayRequests): void {

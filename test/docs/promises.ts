@@ -1991,10 +1991,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     '**Request that ends the connection.** Some brokers, such as RabbitMQ and AWS IoT, end the connection where a user may not send a request, with QoS 1 or 2 before they acknowledge it.':
       'about the broker',
-    'After the first connection that ends so within five seconds, requests leave one by one for up to a minute, so that it is known which one it is; after the second one requests of this topic end at once.':
+    'After the first connection that ends so within five seconds, requests leave one by one for up to a minute, and within an hour again when one comes that was under way then, so that it is known which one it is; after the second one requests of this topic end at once.':
       {
         'mqtt/forbidden-requests': [
-          'are looked for one by one for a minute, and remembered for an hour',
+          'are in doubt for an hour after a connection that ended behind them',
           'are alone those of their topic where the broker has taken another one of the operation at the gateway',
         ],
         'mqtt/forbidden-publishes': [
@@ -2005,16 +2005,17 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'So do all of its operation to this gateway where the broker has taken none yet, and to all gateways where it has taken none at all and two gateways are known.':
       {
         'mqtt/forbidden-requests': [
-          'are all of the operation at the gateway where it has taken none',
-          'are all of the operation at two gateways where it was taken at none, and others are tried first',
+          'are all of the operation at the gateway where it has taken none, of which others are tried first',
+          'are all of the operation at two gateways where it was taken at none, and one that is taken frees the others',
           'are not those of all gateways where the broker has taken one before, however long ago',
         ],
       },
-    'One of them is sent to see after a minute, doubling to half an hour, others before those that have ended a connection.':
+    'One of them is sent to see after a minute, doubling to half an hour, the same one to two hours; one that has ended no connection itself after ten minutes at most.':
       {
         'mqtt/forbidden-requests': [
-          'are tried after 1, 2, 4 … 30 minutes, one at a time, and alone blamed for what follows',
-          'are all of the operation at the gateway where it has taken none',
+          'are tried after 1, 2, 4 … 120 minutes, one at a time, and alone blamed for what follows',
+          'let one that has ended no connection be tried within ten minutes, however often others are asked for',
+          'cost a connection each half hour at most, however many they are, and one topic every two hours',
         ],
         'mqtt/forbidden-publishes': 'are sent again later, and go on when the broker takes one',
       },

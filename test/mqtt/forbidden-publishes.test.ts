@@ -1,5 +1,6 @@
 // A broker that ends the connection at a request that it forbids: the others go on, and the request says why.
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import type { ServiceError } from '../../src/errors.ts';
 import { ALL, Collector, reached } from '../session.ts';
 import {
@@ -83,6 +84,52 @@ for (const [version, protocolVersion] of [
         ...Array.from({ length: 4 }, () => `${G2} NOT_CONNECTED.endsConnection`),
       ]);
       assert.ok(!results.includes(`${G} NOT_CONNECTED.endsConnection`));
+    });
+
+    it('are found in a batch that comes every five minutes, too', async () => {
+      const session = open({ requestTimeout: 2_000 });
+      bench.broker.options.forbids = (topic) => topic.endsWith('/read/8805');
+      answerAll(bench.broker, ({ id }) => ({ id, response: 21 }));
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      const batch = () =>
+        Promise.all(
+          ['8800', '8802', '8805', '8806'].map((identifier) =>
+            session.request('read', { gateway: G, identifier }, { signal }).then(
+              () => 'answered',
+              ({ text }: ServiceError) => text.key,
+            ),
+          ),
+        );
+      let results: string[] = [];
+      for (let round = 0; round < 4; round++) {
+        results = await passTimeUntil(batch());
+        await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 30_000)));
+        mock.timers.tick(270_000);
+      }
+      assert.deepEqual(results, ['answered', 'answered', 'NOT_CONNECTED.endsConnection', 'answered']);
+    });
+
+    it('hold up the others for a minute at most where the broker leaves one without an acknowledgement', async () => {
+      const session = open();
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      const connections = bench.broker.connections.length;
+      const first = read(session, G2);
+      await passTimeUntil(bench.broker.until(() => bench.broker.connections.length === connections + 1));
+      await passTimeUntil(reached(session, 'connected'));
+      bench.broker.options.withhold = ['puback'];
+      const hanging = read(session, G);
+      await passTimeUntil(bench.broker.until(() => bench.broker.withheld.length === 1));
+      bench.broker.options.withhold = [];
+      const start = performance.now();
+      let result = '';
+      while (result !== 'answered') {
+        result = await passTimeUntil(read(session, G));
+      }
+      assert.ok(performance.now() - start <= 70_000, `${performance.now() - start}`);
+      assert.equal(await passTimeUntil(hanging), 'answered');
+      await passTimeUntil(first);
     });
 
     it('are sent again later, and go on when the broker takes one', async () => {

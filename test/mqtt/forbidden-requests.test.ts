@@ -44,25 +44,25 @@ describe('requests that end the connection', () => {
   };
 
   it('are known after two connections that ended behind them alone', () => {
-    assert.equal(forbidden.isSearching, false);
+    assert.equal(forbidden.hasDoubts, false);
     assert.equal(lose(READ_A), undefined);
-    assert.deepEqual([forbidden.isSearching, isSent(READ_A)], [true, true]);
+    assert.deepEqual([forbidden.hasDoubts, isSent(READ_A)], [true, true]);
     assert.equal(lose(READ_A), READ_A);
-    assert.deepEqual([forbidden.isSearching, isSent(READ_A)], [false, false]);
+    assert.deepEqual([forbidden.hasDoubts, isSent(READ_A)], [false, false]);
     assert.deepEqual([isSent(WRITE_A), isSent(READ_B)], [true, true]);
   });
 
   it('are none where the broker has acknowledged one in between', () => {
     lose(READ_A);
     forbidden.acknowledged(READ_A);
-    assert.equal(forbidden.isSearching, false);
+    assert.equal(forbidden.hasDoubts, false);
     assert.equal(lose(READ_A), undefined);
   });
 
   it('are not known while others were under way, which are sent one by one then', () => {
     assert.equal(lose(READ_A, READ_B), undefined);
     assert.equal(lose(READ_A, READ_B), undefined);
-    assert.equal(forbidden.isSearching, true);
+    assert.equal(forbidden.hasDoubts, true);
     forbidden.acknowledged(READ_B);
     assert.equal(lose(READ_A), READ_A);
   });
@@ -73,10 +73,10 @@ describe('requests that end the connection', () => {
       assert.equal(forbidden.lost([old]), undefined);
       assert.equal(forbidden.lost([old, under(READ_B)]), undefined);
     }
-    assert.equal(forbidden.isSearching, false);
+    assert.equal(forbidden.hasDoubts, false);
     assert.equal(forbidden.lost([]), undefined);
     forbidden.lost([under(READ_A, { sentAt: now - 5_000 })]);
-    assert.equal(forbidden.isSearching, true);
+    assert.equal(forbidden.hasDoubts, true);
   });
 
   it('are none where it may have been the size of one', () => {
@@ -84,19 +84,18 @@ describe('requests that end the connection', () => {
       assert.equal(forbidden.lost([under(READ_A, { isLarge: true })]), undefined);
       assert.equal(forbidden.lost([under(READ_A, { isLarge: true }), under(READ_B)]), undefined);
     }
-    assert.equal(forbidden.isSearching, false);
+    assert.equal(forbidden.hasDoubts, false);
   });
 
-  it('are looked for one by one for a minute, and remembered for an hour', () => {
+  it('are in doubt for an hour after a connection that ended behind them', () => {
     lose(READ_A);
-    now += MINUTE - 1;
-    assert.equal(forbidden.isSearching, true);
-    now += 1;
-    assert.equal(forbidden.isSearching, false);
-    now += 59 * MINUTE - 1;
+    assert.deepEqual([forbidden.isInDoubt(READ_A), forbidden.isInDoubt(OTHER_A)], [true, false]);
+    now += 60 * MINUTE - 1;
+    assert.equal(forbidden.hasDoubts, true);
     assert.equal(lose(READ_A), READ_A);
     lose(READ_B, WRITE_A);
     now += 60 * MINUTE;
+    assert.equal(forbidden.hasDoubts, false);
     assert.equal(lose(WRITE_A), undefined);
   });
 
@@ -110,26 +109,23 @@ describe('requests that end the connection', () => {
     assert.equal(isSent(OTHER_A), true);
   });
 
-  it('are all of the operation at the gateway where it has taken none', () => {
+  it('are all of the operation at the gateway where it has taken none, of which others are tried first', () => {
     loseTwice(READ_A);
     assert.deepEqual([isSent(OTHER_A), isSent(READ_B), isSent(WRITE_A)], [false, true, true]);
     now += MINUTE;
-    // The one that has ended connections waits for longer, so that others have their turn.
-    assert.deepEqual([isSent(READ_A), isSent(OTHER_A)], [false, true]);
     forbidden.sent(OTHER_A);
+    assert.equal(isSent(request('a', 'read', '8802')), false, 'one at a time');
     forbidden.acknowledged(OTHER_A);
     assert.deepEqual([isSent(OTHER_A), isSent(request('a', 'read', '8802'))], [true, true]);
-    assert.equal(isSent(READ_A), true, 'its own minute is over');
     tryInVain(READ_A);
     assert.deepEqual([isSent(OTHER_A), isSent(READ_A)], [true, false]);
   });
 
-  it('are all of the operation at two gateways where it was taken at none, and others are tried first', () => {
+  it('are all of the operation at two gateways where it was taken at none, and one that is taken frees the others', () => {
     loseTwice(READ_A);
     loseTwice(READ_B);
     assert.deepEqual([isSent(READ_C), isSent(WRITE_A)], [false, true]);
     now += MINUTE;
-    assert.deepEqual([isSent(READ_A), isSent(READ_B), isSent(READ_C)], [false, false, true]);
     tryInVain(READ_C);
     assert.equal(isSent(request('d', 'read')), false);
     now += 2 * MINUTE;
@@ -137,8 +133,37 @@ describe('requests that end the connection', () => {
     forbidden.sent(fresh);
     assert.equal(isSent(request('e', 'read')), false, 'one at a time');
     forbidden.acknowledged(fresh);
-    assert.deepEqual([isSent(fresh), isSent(request('e', 'read'))], [true, true]);
-    assert.equal(isSent(READ_C), true);
+    assert.deepEqual([isSent(fresh), isSent(request('e', 'read')), isSent(READ_C)], [true, true, true]);
+  });
+
+  it('let one that has ended no connection be tried within ten minutes, however often others are asked for', () => {
+    loseTwice(READ_A);
+    loseTwice(READ_B);
+    for (let asked = 0; asked < 60; asked++) {
+      now += 10 * MINUTE;
+      assert.equal(isSent(request(`fresh ${asked}`, 'read')), true);
+      tryInVain(request(`fresh ${asked}`, 'read'));
+    }
+  });
+
+  it('cost a connection each half hour at most, however many they are, and one topic every two hours', () => {
+    forbidden.acknowledged(OTHER_A);
+    const topics = Array.from({ length: 50 }, (_, n) => request('a', 'read', `${n}`));
+    for (const topic of topics) {
+      loseTwice(topic);
+    }
+    now += 5 * 60 * MINUTE;
+    const tried: number[] = [];
+    for (let minute = 0; minute < 10 * 60; minute++) {
+      now += MINUTE;
+      const index = topics.findIndex(isSent);
+      if (index >= 0) {
+        tryInVain(topics[index]!);
+        tried.push(index);
+      }
+    }
+    assert.deepEqual([tried.length > 15, tried.length <= 21], [true, true], `${tried}`);
+    assert.ok(new Set(tried).size > 2, `${tried}`);
   });
 
   it('are not those of all gateways where the broker has taken one before, however long ago', () => {
@@ -149,22 +174,19 @@ describe('requests that end the connection', () => {
     assert.equal(isSent(request('d', 'read')), true);
   });
 
-  it('are tried after 1, 2, 4 … 30 minutes, one at a time, and alone blamed for what follows', () => {
+  it('are tried after 1, 2, 4 … 120 minutes, one at a time, and alone blamed for what follows', () => {
     forbidden.acknowledged(OTHER_A);
     loseTwice(READ_A);
-    let wait = 1;
-    for (const next of [2, 4, 8, 16, 30, 30, 30]) {
-      now += wait * MINUTE - 1;
+    for (const minutes of [1, 2, 4, 8, 16, 32, 64, 120, 120]) {
+      now += minutes * MINUTE - 1;
       assert.equal(forbidden.waitOf(READ_A), 1);
       now += 1;
-      assert.equal(isSent(READ_A), true);
       forbidden.sent(READ_A);
       assert.equal(isSent(READ_A), false, 'no second one');
       assert.equal(lose(WRITE_A, READ_A), undefined);
-      assert.equal(forbidden.isSearching, false, 'nobody else is in doubt');
-      wait = next;
+      assert.equal(forbidden.hasDoubts, false, 'nobody else is in doubt');
     }
-    now += 60 * MINUTE;
+    now += 120 * MINUTE;
     forbidden.sent(READ_A);
     forbidden.acknowledged(READ_A);
     assert.equal(isSent(READ_A), true);
@@ -176,7 +198,7 @@ describe('requests that end the connection', () => {
     now += MINUTE;
     forbidden.sent(READ_A);
     assert.equal(loseTwice(WRITE_A), WRITE_A);
-    assert.equal(forbidden.waitOf(READ_A), 2 * MINUTE);
+    assert.equal(forbidden.waitOf(READ_A), 4 * MINUTE);
   });
 
   it('are remembered of 1 000, the oldest go first', () => {
