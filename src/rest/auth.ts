@@ -86,6 +86,8 @@ export class TokenKeeper {
   #pending: Promise<Token> | undefined;
   #refusal: ServiceError | undefined;
   #refusedTokens = 0;
+  /** When a token was ended in a pause, in milliseconds of the clock. */
+  #endedInPause = Number.NEGATIVE_INFINITY;
   #shortLived = 0;
   /** The last one that was accepted, and then refused soon. */
   #ended: string | undefined;
@@ -187,8 +189,13 @@ export class TokenKeeper {
    */
   refuseAgain(text: string): void {
     const token = this.#token;
-    if (token?.text === text && token.isAccepted && ++token.secondRefused >= MAX_SECOND_REFUSED) {
-      // Also in a pause, which may come from a path that answers 401 whatever the token.
+    if (token?.text !== text || !token.isAccepted || ++token.secondRefused < MAX_SECOND_REFUSED) {
+      return;
+    }
+    const now = this.#clock.now();
+    // Also in a pause, which may come from a path that answers 401 whatever the token; but such a path may be called often.
+    if (!this.#tokenPause.isOn(now) || now >= this.#endedInPause + MAX_PAUSE_MS) {
+      this.#endedInPause = this.#tokenPause.isOn(now) ? now : this.#endedInPause;
       this.#end(token);
     }
   }
