@@ -58,12 +58,15 @@ function hideSpellings(text: string, spellings: readonly string[]): string {
   const hide = (one: string) => hideFolded(hidePlain(one, spellings), folded);
   let plain = hideBetween(text, hide);
   let shown = plain;
-  for (const decode of DECODERS) {
-    const decoded = decode(plain);
-    // Most texts have no codes of most kinds, and to look for tokens takes its time.
-    if (decoded !== plain) {
-      plain = hideBetween(decoded, hide);
-      shown = plain === decoded ? shown : plain.replace(CONTROLS, '');
+  for (const order of ORDERS) {
+    plain = shown;
+    for (const decode of order) {
+      const decoded = decode(plain);
+      // Most texts have no codes of most kinds, and to look for tokens takes its time.
+      if (decoded !== plain) {
+        plain = hideBetween(decoded, hide);
+        shown = plain === decoded ? shown : plain.replace(CONTROLS, '');
+      }
     }
   }
   return shown;
@@ -129,11 +132,13 @@ function foldAll(spellings: readonly string[]): string[] {
   return [...new Set(folded)].filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }
 
-const EACH_DECODER = [decodeHtml, decodeEscapes, decodePercent];
-/** Twice, as an encoder may have met what any of them had encoded. */
-const DECODERS = [...EACH_DECODER, ...EACH_DECODER];
+const IN_HTML = [decodeHtml, decodeEscapes, decodePercent];
+const IN_JSON = [decodeEscapes, decodeHtml, decodePercent];
+/** Twice, as an encoder may have met what any of them had encoded; in two orders, as a secret may look like codes itself. */
+const ORDERS = [IN_HTML, IN_JSON].map((order) => [...order, ...order]);
 
-const decodeAll = (text: string): string => DECODERS.reduce((decoded, decode) => decode(decoded), text);
+const decodeAll = (text: string): string =>
+  [...IN_HTML, ...IN_HTML].reduce((decoded, decode) => decode(decoded), text);
 
 function decodeHtml(text: string): string {
   return text.replace(HTML_CODE, decodeCode);

@@ -99,6 +99,8 @@ describe('secrets', () => {
     ["a€b'cd1", 'a%u20ACb%27cd1'],
     ['0=\t"/\n1', '0\\u003d\\t\\"\\/\\n1'],
     ['a=b\r1', 'a\\u003db\\r1'],
+    ['%419&lt/&gt;', '%419&lt\\/&gt;'],
+    ['&#9a/+éaé#', '&#9a\\/+\\u00e9a\\u00e9#'],
   ] as const) {
     it(`are hidden where they hold codes themselves, or codes hold codes: ${spelling}`, () => {
       assert.match(hideSecrets(`no ${spelling} here`, [secret]), /^no \*\*\* here$/);
