@@ -83,9 +83,7 @@ export class MqttClient {
         this.#users.unsubscribeKept();
         this.#reports.readOn();
         if (!isReady) {
-          log.warn(
-            'the flows have not started in time: reports for nodes that are not there are lost',
-          );
+          log.warn('the flows have not started in time: reports for nodes that are not there are lost');
         }
         events.resumed(isReady);
       },
