@@ -134,8 +134,8 @@ function foldAll(spellings: readonly string[]): string[] {
 
 const IN_HTML = [decodeHtml, decodeEscapes, decodePercent];
 const IN_JSON = [decodeEscapes, decodeHtml, decodePercent];
-/** Twice, as an encoder may have met what any of them had encoded; in two orders, as a secret may look like codes itself. */
-const ORDERS = [IN_HTML, IN_JSON].map((order) => [...order, ...order]);
+/** Twice, as an encoder may have met what any of them had encoded; in several orders, as a secret may look like codes itself. */
+const ORDERS = [[decodeHtml], IN_HTML, IN_JSON].map((order) => [...order, ...order]);
 
 const decodeAll = (text: string): string =>
   [...IN_HTML, ...IN_HTML].reduce((decoded, decode) => decode(decoded), text);

@@ -100,6 +100,8 @@ describe('secrets', () => {
     ['0=\t"/\n1', '0\\u003d\\t\\"\\/\\n1'],
     ['a=b\r1', 'a\\u003db\\r1'],
     ['%419&lt/&gt;', '%419&lt\\/&gt;'],
+    ['Abc%20&def9', 'Abc%20&amp;amp;def9'],
+    ['Pa55%41"xyz', 'Pa55%41&amp;quot;xyz'],
     ['&#9a/+éaé#', '&#9a\\/+\\u00e9a\\u00e9#'],
   ] as const) {
     it(`are hidden where they hold codes themselves, or codes hold codes: ${spelling}`, () => {
