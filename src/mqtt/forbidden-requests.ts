@@ -135,6 +135,7 @@ export class ForbiddenRequests {
         this.#forbidden.delete(scope);
       }
       this.#guilty.delete(topicOf(request));
+      this.#tried = undefined;
       this.#freshTrials.reset();
       this.#guiltyTrials.reset();
     }

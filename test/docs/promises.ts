@@ -2010,7 +2010,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are not those of all gateways where the broker has taken one before, however long ago',
         ],
       },
-    'One of them is sent to see after a minute, doubling to half an hour, the same one to two hours; one that has ended no connection itself after ten minutes at most.':
+    'One of them is sent to see after a minute, doubling to half an hour, the same one to two hours; of those that have ended no connection themselves one every ten minutes at least, in the order in which they come.':
       {
         'mqtt/forbidden-requests': [
           'are tried after 1, 2, 4 … 120 minutes, one at a time, and alone blamed for what follows',
