@@ -2261,9 +2261,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
     'What is still 401 then is `HTTP_ERROR`.': {
       'rest/client': 'reports a 401 that stays as HTTP_ERROR',
     },
-    'Eight of these in a row with a token that was good before end that token too, and the calls behind them get a new one.':
+    'Eight of these in a row with a token that was good before end that token too, and the calls behind them get a new one; while logins pause so do eight that are refused at once, but once in five minutes only.':
       {
-        'rest/auth': 'that was good is dropped after eight second attempts in a row that were refused',
+        'rest/auth': [
+          'that was good is dropped after eight second attempts in a row that were refused',
+          'that was good is dropped so also while logins pause, as a path that always answers 401 has it, once in five minutes',
+        ],
         'rest/client':
           'gets a third token for a line of calls during which the first and the second are revoked',
       },
