@@ -6,7 +6,7 @@ import { checkTimeout } from '../shared/runtime/env.ts';
 import type { Send } from '../shared/runtime/inputs.ts';
 import { copyOf, readProperty, updateMessage } from '../shared/runtime/message.ts';
 import { registerAction } from '../shared/runtime/registration.ts';
-import { isObject, readAckParts, readReportToAck } from '../shared/runtime/report-to-ack.ts';
+import { isObject, readReportToAck } from '../shared/runtime/report-to-ack.ts';
 import { RANGES, type TimestampedAckConfig, upgrade } from './config.ts';
 
 export default function registerTimestampedAck(RED: NodeAPI): void {
@@ -58,6 +58,24 @@ export default function registerTimestampedAck(RED: NodeAPI): void {
       };
     },
   });
+}
+
+/** What of a report decides how it is acknowledged. */
+interface AckParts {
+  delivery: unknown;
+  test: unknown;
+  kind: unknown;
+  ack: unknown;
+}
+
+/** Flows may put anything there, also what throws when it is read: then the acknowledgement says what is wrong with it. */
+function readAckParts(report: Record<string, unknown>): Partial<AckParts> {
+  try {
+    const { delivery, test, kind, ack } = report;
+    return { delivery, test, kind, ack };
+  } catch {
+    return {};
+  }
 }
 
 function confirm(session: Session, delivery: unknown): void {

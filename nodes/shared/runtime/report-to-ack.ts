@@ -5,26 +5,8 @@ import { readProperty } from './message.ts';
 /** Where it stands then. */
 const KEPT = 'toAck';
 
-/** What of a report decides how it is acknowledged. */
-export interface AckParts {
-  delivery: unknown;
-  test: unknown;
-  kind: unknown;
-  ack: unknown;
-}
-
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
-
-/** Flows may put anything there, also what throws when it is read: then the acknowledgement says what is wrong with it. */
-export function readAckParts(report: Record<string, unknown>): Partial<AckParts> {
-  try {
-    const { delivery, test, kind, ack } = report;
-    return { delivery, test, kind, ack };
-  } catch {
-    return {};
-  }
-}
 
 /** What an ack report node acknowledges. */
 export function readReportToAck(msg: NodeMessage): unknown {
