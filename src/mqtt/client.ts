@@ -122,7 +122,7 @@ export class MqttClient {
       isBlocked: () => this.#isReadingBlocked,
       isPaused: () => this.#inbound.isPaused,
       underWay: () => this.#requests.underWay,
-      ended: (isByBroker) => this.#requests.lost(isByBroker),
+      ended: (mayForbidTopic) => this.#requests.lost(mayForbidTopic),
       session: (isPresent, limits) => {
         this.#budget.connected();
         this.#reports.sessionBegins(this.#connection.broker, isPresent);

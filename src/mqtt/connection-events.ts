@@ -55,6 +55,6 @@ export interface ConnectionEvents {
   isPaused?(): boolean;
   /** How many requests have no response yet. */
   underWay(): number;
-  /** The connection is over. @param isByBroker false: this side has ended it, or has noticed that it was dead */
-  ended?(isByBroker: boolean): void;
+  /** The connection is over. @param mayForbidTopic whether the broker may have ended it for the topic of a publish */
+  ended?(mayForbidTopic: boolean): void;
 }

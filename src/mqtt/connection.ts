@@ -25,6 +25,7 @@ import {
   isOverrun,
   isOwnEnd,
   type Loss,
+  mayForbidTopic,
   type Reason,
   reasonOfLoss,
   reasonOfRefusals,
@@ -360,7 +361,7 @@ export class Connection {
     const underWay = this.#events.underWay();
     if (wasConnected) {
       this.#lostAt = performance.now();
-      this.#events.ended?.(!this.#isLent && !isOwnEnd(loss ?? {}));
+      this.#events.ended?.(!this.#isLent && mayForbidTopic(loss ?? {}));
     }
     let reason = reasonOfLoss({ ...loss, wasConnected, underWay }, { broker, protocolVersion });
     this.#isOverrun ||= isOverrun(reason);

@@ -8,8 +8,9 @@ const MIN_LOSSES = 2;
 const MAX_DELAY_MS = 5_000;
 /** So long it is known that a connection has ended behind one. */
 const MAX_DOUBT_MS = 3_600_000;
+/** Between two trials, of whatever. */
 const FIRST_TRIAL_MS = 60_000;
-/** Between trials of those that have ended no connection yet, but are forbidden with others. */
+/** Between trials of those that have ended no connection yet, but are forbidden with others of their gateway. */
 const LAST_FRESH_MS = 600_000;
 /** Between trials of those that have. */
 const LAST_GUILTY_MS = 1_800_000;
@@ -78,8 +79,12 @@ export class ForbiddenRequests {
   readonly #guilty = new Map<string, Trials>();
   /** By operation, the gateways at which the broker has taken one. */
   readonly #taken = new Map<string, Set<string>>();
+  /** Of gateways that had none yet: one that is allowed is not to wait behind the many requests of others. */
+  readonly #gatewayTrials = new Trials(FIRST_TRIAL_MS);
   readonly #freshTrials = new Trials(LAST_FRESH_MS);
   readonly #guiltyTrials = new Trials(LAST_GUILTY_MS);
+  /** Of any, in milliseconds of `performance.now()`. */
+  #nextTrialAt = 0;
   /** The topic of the one that was sent to see. */
   #tried: string | undefined;
 
@@ -94,28 +99,39 @@ export class ForbiddenRequests {
     return this.#doubts.size > 0 && this.#doubts.has(topicOf(request));
   }
 
+  /** Whether it is known that the broker ends the connection for it, or likely. */
+  isForbidden(request: RequestTopic): boolean {
+    // Nearly always nothing is known, and nothing is to be looked up.
+    return this.#forbidden.size > 0 && scopesOf(request).some((scope) => this.#forbidden.has(scope));
+  }
+
   /** Whether it would be sent to see. */
   isTrial(request: RequestTopic): boolean {
-    return this.#isForbidden(request) && this.waitOf(request) === 0;
+    return this.isForbidden(request) && this.waitOf(request) === 0;
   }
 
   /** Milliseconds until it may be sent; 0: now, which may be a trial. */
   waitOf(request: RequestTopic): number {
-    if (!this.#isForbidden(request)) {
+    if (!this.isForbidden(request)) {
       return 0;
     }
-    const own = this.#guilty.get(topicOf(request));
-    const at = own ? Math.max(own.at, this.#guiltyTrials.at) : this.#freshTrials.at;
+    const own = this.#guilty.get(topicOf(request))?.at ?? 0;
+    const at = Math.max(own, this.#trialsWith(request).at, this.#nextTrialAt);
     return Math.max(0, at - performance.now());
   }
 
   /** It is sent, as its time has come. */
   sent(request: RequestTopic): void {
-    if (this.#isForbidden(request)) {
+    if (this.isForbidden(request)) {
       this.#tried = topicOf(request);
       // No further one until the broker has shown what it makes of this one.
-      this.#postpone(this.#tried);
+      this.#postpone(request);
     }
+  }
+
+  /** Whether one was sent to see, of which the broker has not shown yet what it makes. */
+  get isTrying(): boolean {
+    return this.#tried !== undefined;
   }
 
   /** The broker has taken it, or has refused it as it should. */
@@ -130,14 +146,18 @@ export class ForbiddenRequests {
     if (this.#doubts.size > 0) {
       this.#doubts.delete(topicOf(request));
     }
-    if (this.#isForbidden(request)) {
+    if (this.isForbidden(request)) {
       for (const scope of scopesOf(request)) {
         this.#forbidden.delete(scope);
       }
       this.#guilty.delete(topicOf(request));
-      this.#tried = undefined;
-      this.#freshTrials.reset();
-      this.#guiltyTrials.reset();
+      if (this.#tried === topicOf(request)) {
+        this.#tried = undefined;
+      }
+      this.#nextTrialAt = 0;
+      for (const trials of [this.#gatewayTrials, this.#freshTrials, this.#guiltyTrials]) {
+        trials.reset();
+      }
     }
   }
 
@@ -152,11 +172,11 @@ export class ForbiddenRequests {
       return undefined;
     }
     const requests = new Map(unacknowledged.map(({ request }) => [topicOf(request), request]));
-    const tried = this.#tried;
-    if (tried !== undefined && requests.has(tried)) {
+    const tried = requests.get(this.#tried ?? '');
+    if (tried) {
       this.#tried = undefined;
-      if (!this.#guilty.has(tried)) {
-        this.#blame(tried);
+      if (!this.#guilty.has(topicOf(tried))) {
+        this.#forbid(tried);
       }
       return undefined;
     }
@@ -168,12 +188,11 @@ export class ForbiddenRequests {
       return undefined;
     }
     const [topic, request] = only;
-    return (this.#doubts.get(topic) as Doubt).losses >= MIN_LOSSES ? this.#forbid(topic, request) : undefined;
-  }
-
-  #isForbidden(request: RequestTopic): boolean {
-    // Nearly always nothing is known, and nothing is to be looked up.
-    return this.#forbidden.size > 0 && scopesOf(request).some((scope) => this.#forbidden.has(scope));
+    if ((this.#doubts.get(topic) as Doubt).losses < MIN_LOSSES) {
+      return undefined;
+    }
+    this.#forbid(request);
+    return request;
   }
 
   #doubt(topic: string): void {
@@ -186,36 +205,43 @@ export class ForbiddenRequests {
   }
 
   /** What was never taken of a whole operation counts as forbidden with it: else each topic would cost two connections. */
-  #forbid(topic: string, request: RequestTopic): RequestTopic {
-    this.#doubts.delete(topic);
+  #forbid(request: RequestTopic): void {
     const taken = this.#taken.get(request.operation);
     const [own, atGateway, atAll] = scopesOf(request);
-    this.#forbidden.add(own);
+    this.#doubts.delete(own);
+    this.#remember(own);
     if (!taken?.has(request.gateway)) {
-      this.#forbidden.add(atGateway);
+      this.#remember(atGateway);
     }
     const gateways = [...this.#forbidden].filter((scope) => scope.startsWith(`${atAll} `));
     if (taken === undefined && gateways.length >= MANY_GATEWAYS) {
-      this.#forbidden.add(atAll);
+      this.#remember(atAll);
     }
     limit(this.#forbidden);
-    this.#blame(topic);
-    return request;
-  }
-
-  #blame(topic: string): void {
-    this.#guilty.set(topic, new Trials(LAST_OWN_MS));
+    this.#guilty.set(own, new Trials(LAST_OWN_MS));
     limit(this.#guilty);
-    this.#postpone(topic);
+    this.#postpone(request);
   }
 
-  #postpone(topic: string): void {
-    const own = this.#guilty.get(topic);
-    own?.postpone();
-    (own ? this.#guiltyTrials : this.#freshTrials).postpone();
-    if (this.#freshTrials.at < performance.now()) {
-      this.#freshTrials.postpone();
+  /** As the newest, so that what holds for many is not forgotten before them. */
+  #remember(scope: string): void {
+    this.#forbidden.delete(scope);
+    this.#forbidden.add(scope);
+  }
+
+  /** Those with which it takes turns. */
+  #trialsWith(request: RequestTopic): Trials {
+    const [own, atGateway] = scopesOf(request);
+    if (this.#guilty.has(own)) {
+      return this.#guiltyTrials;
     }
+    return this.#forbidden.has(atGateway) ? this.#freshTrials : this.#gatewayTrials;
+  }
+
+  #postpone(request: RequestTopic): void {
+    this.#guilty.get(topicOf(request))?.postpone();
+    this.#trialsWith(request).postpone();
+    this.#nextTrialAt = performance.now() + FIRST_TRIAL_MS;
   }
 }
 

@@ -257,6 +257,18 @@ export function isOwnEnd({ error, disconnect }: Pick<Loss, 'error' | 'disconnect
   return !disconnect && error !== undefined && typeof code !== 'string' && !/suback/i.test(message);
 }
 
+/**
+ * Whether the broker may have ended a connection that was there for the topic of a publish. Most say nothing of why; codes of
+ * DISCONNECT that name something else (it shuts down, the client id is used twice, a topic filter) are none.
+ */
+export function mayForbidTopic({ error, disconnect }: Pick<Loss, 'error' | 'disconnect'>): boolean {
+  const { reasonCode = 0 } = disconnect ?? {};
+  return !isOwnEnd({ error, disconnect }) && (reasonCode === 0 || TOPIC_CODES.has(reasonCode));
+}
+
+/** Unspecified error, implementation specific error, not authorized, topic name invalid. */
+const TOPIC_CODES: ReadonlySet<number> = new Set([0x80, 0x83, 0x87, 0x90]);
+
 /** Before there is a connection, errors without a code come from elsewhere, too. */
 const isSyntaxError = (code: unknown, message: string, wasConnected: boolean): boolean =>
   code === undefined && (wasConnected || SYNTAX.test(message));

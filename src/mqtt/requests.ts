@@ -5,13 +5,13 @@ import { isObject, MAX_PAYLOAD_BYTES, parseJson } from '../protocol/json.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
 import type { ParsedTopic, Topics } from '../protocol/topics.ts';
 import { AskedGateways, type ResponseFilters } from './asked-gateways.ts';
-import { ForbiddenRequests } from './forbidden-requests.ts';
 import type { GatewayRequests, Pending } from './gateway-requests.ts';
 import { idOfLarge } from './large-response.ts';
 import { PublishWindow } from './publish-window.ts';
 import type { Reading } from './reading.ts';
 import { isLackOfRoom, mayLackRoom, type Reason } from './reasons.ts';
 import { closed, forbiddenRequest, refusedRequest, refusedResponses, tooLarge } from './request-errors.ts';
+import { RequestTrials } from './request-trials.ts';
 import type { TrafficClass } from './send-queue.ts';
 import { SentRequests } from './sent-requests.ts';
 import { WaitingRequests } from './waiting-requests.ts';
@@ -39,7 +39,6 @@ const NO_LIMITS: PublishLimits = {
 const PACKET_OVERHEAD_BYTES = 12;
 /** Of a payload: no broker ends a connection for so few characters, so it ends for the topic. */
 const MAX_SMALL_LENGTH = 1_000;
-const MAX_NARROW_MS = 60_000;
 
 /** What requests need of the broker connection. */
 export interface RequestTransport extends ResponseFilters, Reading {
@@ -86,11 +85,8 @@ export class Requests {
   );
   readonly #waiting: WaitingRequests;
   readonly #sent: SentRequests;
-  readonly #forbidden = new ForbiddenRequests();
+  readonly #trials = new RequestTrials(this.#window);
   readonly #warn: (text: string) => void;
-  /** While requests leave one by one. */
-  #narrowTimer: NodeJS.Timeout | undefined;
-  #isForTrial = false;
   /** Others give their subscriptions back for these, which ask then. */
   readonly #needingRoom = new Set<GatewayRequests>();
   #closed = false;
@@ -194,7 +190,7 @@ export class Requests {
       const pending = typeof id === 'string' ? this.#sent.find(id) : undefined;
       // Every gateway sees ids of ours, and none answers for another one.
       if (pending?.gateway === gateway) {
-        this.#sent.respond(pending, body ?? payload);
+        this.#respond(pending, body ?? payload);
       } else if (!pending && !retained) {
         gateway.respondedLate(rest);
       }
@@ -206,7 +202,7 @@ export class Requests {
     }
     const only = gateway.onlySent(device, rest);
     if (only) {
-      this.#sent.respond(only, body ?? payload);
+      this.#respond(only, body ?? payload);
     }
     return true;
   }
@@ -230,23 +226,19 @@ export class Requests {
   /** Call when a connection begins, before its state changes. */
   connected(limits: PublishLimits): void {
     this.#broker = limits;
-    this.#forgetNarrow();
-    this.#window.reset(this.#forbidden.hasDoubts ? 1 : limits.maxUnacknowledged);
-    if (this.#forbidden.hasDoubts) {
-      this.#narrow(false);
-    }
+    this.#trials.connected(limits.maxUnacknowledged);
     for (const gateway of this.#takeNeedingRoom()) {
       gateway.isGrantPending = false;
     }
   }
 
-  /** Call when a connection has ended. @param isByBroker false: this side has left */
-  lost(isByBroker: boolean): void {
+  /** Call when a connection has ended. @param mayForbidTopic whether that may be for the topic of a request */
+  lost(mayForbidTopic: boolean): void {
     const unacknowledged = this.#sent.takeUnacknowledged();
-    if (!isByBroker || unacknowledged.length === 0) {
+    if (!mayForbidTopic || unacknowledged.length === 0) {
       return;
     }
-    const found = this.#forbidden.lost(
+    const found = this.#trials.lost(
       unacknowledged.map(({ request, deadline, timeout, isLarge }) => ({
         ...{ request, isLarge },
         sentAt: deadline - timeout,
@@ -290,19 +282,21 @@ export class Requests {
 
   close(): void {
     this.#closed = true;
-    this.#forgetNarrow();
+    this.#trials.close();
     this.#bySignal.abortAll();
     this.#waiting.close();
     this.#sent.close();
     this.#gateways.close();
   }
 
+  #respond(pending: Pending, body: unknown): void {
+    this.#trials.answered(pending.request);
+    this.#sent.respond(pending, body);
+  }
+
   #enqueue(pending: Pending): void {
     const { gateway } = pending;
-    const isTrial = this.#forbidden.isTrial(pending.request);
-    if (isTrial || this.#forbidden.isInDoubt(pending.request)) {
-      this.#narrow(isTrial);
-    }
+    this.#trials.added(pending.request);
     this.#waiting.add(pending);
     this.#sendNext(gateway);
     if (!pending.isRemoved && this.#waiting.stay(pending)) {
@@ -400,7 +394,7 @@ export class Requests {
     const free = qos === 0 ? undefined : this.#window.take();
     pending.isUnacknowledged = qos > 0;
     pending.isLarge = payload.length > MAX_SMALL_LENGTH;
-    this.#forbidden.sent(request);
+    this.#trials.sent(request);
     this.#transport.publish(topic, payload, qos, (error) => {
       free?.();
       this.#published(pending, error);
@@ -413,7 +407,7 @@ export class Requests {
     const isRefused = typeof code === 'number' && code >= 0x80;
     // With QoS 0 it says nothing that a request was written.
     if (pending.isUnacknowledged && (isRefused || !error)) {
-      this.#acknowledged(pending);
+      this.#trials.acknowledged(pending.request);
     }
     if (isRefused) {
       pending.isUnacknowledged = false;
@@ -427,43 +421,11 @@ export class Requests {
 
   /** @returns whether the request has ended: the broker would end the connection for it */
   #endForbidden(pending: Pending): boolean {
-    const wait = this.#forbidden.waitOf(pending.request);
+    const wait = this.#trials.waitOf(pending.request);
     if (wait > 0) {
       this.#sent.fail(pending, forbiddenRequest(this.#transport.broker, pending.request, wait));
     }
     return wait > 0;
-  }
-
-  #acknowledged({ request }: Pending): void {
-    this.#forbidden.acknowledged(request);
-    if (this.#narrowTimer && !this.#isForTrial && !this.#forbidden.hasDoubts) {
-      this.#widen();
-    }
-  }
-
-  /**
-   * For a while requests leave one by one, so that it is known which one ends the connection.
-   * @param isForTrial one is to be sent to see: no others are to be lost with it
-   */
-  #narrow(isForTrial: boolean): void {
-    this.#isForTrial ||= isForTrial;
-    if (this.#narrowTimer === undefined) {
-      this.#narrowTimer = setTimeout(() => this.#widen(), MAX_NARROW_MS);
-      this.#window.limit(1);
-    }
-  }
-
-  #widen(): void {
-    if (this.#narrowTimer !== undefined) {
-      this.#forgetNarrow();
-      this.#window.limit(this.#broker.maxUnacknowledged);
-    }
-  }
-
-  #forgetNarrow(): void {
-    clearTimeout(this.#narrowTimer);
-    this.#narrowTimer = undefined;
-    this.#isForTrial = false;
   }
 
   #rejectAllUnsent(gateway: GatewayRequests): void {

@@ -2010,11 +2010,12 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'are not those of all gateways where the broker has taken one before, however long ago',
         ],
       },
-    'One of them is sent to see after a minute, doubling to half an hour, the same one to two hours; of those that have ended no connection themselves one every ten minutes at least, in the order in which they come.':
+    'One of them is sent to see after a minute, doubling to half an hour, the same one to two hours; of a gateway that had none yet the first that comes, after a minute; of others that have ended no connection themselves one every ten minutes at least, in the order in which they come.':
       {
         'mqtt/forbidden-requests': [
           'are tried after 1, 2, 4 … 120 minutes, one at a time, and alone blamed for what follows',
           'let one that has ended no connection be tried within ten minutes, however often others are asked for',
+          'let a gateway that had no trial yet be tried within a minute, whatever others have been',
           'cost a connection each half hour at most, however many they are, and one topic every two hours',
         ],
         'mqtt/forbidden-publishes': 'are sent again later, and go on when the broker takes one',

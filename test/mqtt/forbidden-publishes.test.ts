@@ -86,6 +86,30 @@ for (const [version, protocolVersion] of [
       assert.ok(!results.includes(`${G} NOT_CONNECTED.endsConnection`));
     });
 
+    if (protocolVersion === 5) {
+      it('are none where the broker says that it shuts down', async () => {
+        const session = open();
+        session.subscribe(ALL, new Collector());
+        await passTimeUntil(reached(session, 'connected'));
+        bench.broker.options.forbids = () => false;
+        for (let i = 0; i < 3; i++) {
+          bench.broker.options.intercept = ({ cmd }) => {
+            if (cmd === 'publish') {
+              bench.broker.disconnect(0x8b);
+            }
+            return cmd === 'publish';
+          };
+          const { length } = bench.broker.connections;
+          const lost = read(session, G);
+          await passTimeUntil(bench.broker.until(() => bench.broker.connections.length === length + 1));
+          assert.equal(await passTimeUntil(lost), 'TIMEOUT.noAnswer');
+          await passTimeUntil(reached(session, 'connected'));
+        }
+        answerAll(bench.broker, ({ id }) => ({ id, response: 21 }));
+        assert.equal(await passTimeUntil(read(session, G)), 'answered');
+      });
+    }
+
     it('are found in a batch that comes every five minutes, too', async () => {
       const session = open({ requestTimeout: 2_000 });
       bench.broker.options.forbids = (topic) => topic.endsWith('/read/8805');

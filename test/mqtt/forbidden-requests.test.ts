@@ -133,7 +133,39 @@ describe('requests that end the connection', () => {
     forbidden.sent(fresh);
     assert.equal(isSent(request('e', 'read')), false, 'one at a time');
     forbidden.acknowledged(fresh);
-    assert.deepEqual([isSent(fresh), isSent(request('e', 'read')), isSent(READ_C)], [true, true, true]);
+    assert.deepEqual([isSent(fresh), isSent(request('e', 'read'))], [true, true]);
+    const tried = [READ_A, READ_C, fresh].map((one) => forbidden.isTrial(one));
+    assert.deepEqual(tried, [true, true, false], 'those that have ended connections are sent to see');
+  });
+
+  it('let a gateway that had no trial yet be tried within a minute, whatever others have been', () => {
+    loseTwice(READ_A);
+    loseTwice(READ_B);
+    const many = Array.from({ length: 40 }, (_, n) => `g${n}`);
+    for (const gateway of many) {
+      now += MINUTE;
+      tryInVain(request(gateway, 'read'));
+      assert.equal(isSent(request('later', 'read')), false, 'one at a time');
+      now += MINUTE;
+      if (isSent(request(gateway, 'read', 'other'))) {
+        tryInVain(request(gateway, 'read', 'other'));
+      }
+    }
+    now += MINUTE;
+    assert.equal(isSent(request(many[7]!, 'read', 'more')), false);
+    forbidden.sent(request('later', 'read'));
+    forbidden.acknowledged(request('later', 'read'));
+    assert.deepEqual([isSent(request('later', 'read')), isSent(request('even later', 'read'))], [true, true]);
+  });
+
+  it('are still those of all gateways when more than can be remembered were tried', () => {
+    loseTwice(READ_A);
+    loseTwice(READ_B);
+    for (let n = 0; n < 1_000; n++) {
+      now += MINUTE;
+      tryInVain(request(`g${n}`, 'read'));
+    }
+    assert.equal(isSent(request('later', 'read')), false);
   });
 
   it('let one that has ended no connection be tried within ten minutes, however often others are asked for', () => {

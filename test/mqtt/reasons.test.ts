@@ -15,6 +15,7 @@ import {
   isOverrun,
   isOwnEnd,
   isPlainRefusal,
+  mayForbidTopic,
   mayLackRoom,
   noSuback,
   type Reason,
@@ -366,6 +367,24 @@ describe('the reason of a refusal or a loss', () => {
     ]) {
       assert.equal(isOwnEnd({ error }), false);
     }
+  });
+
+  it('of an end may be the topic of a publish, unless the broker or this side names something else', () => {
+    const forbids = [
+      undefined,
+      {},
+      { reasonCode: 0 },
+      ...[0x80, 0x83, 0x87, 0x90].map((reasonCode) => ({ reasonCode })),
+    ];
+    for (const disconnect of forbids) {
+      assert.equal(mayForbidTopic(disconnect ? { disconnect } : {}), true);
+    }
+    // Receive Maximum, shutting down, taken over, a filter, administrative action.
+    for (const reasonCode of [0x8b, 0x8e, 0x8f, 0x93, 0x98]) {
+      assert.equal(mayForbidTopic({ disconnect: { reasonCode } }), false);
+    }
+    assert.equal(mayForbidTopic({ error: { code: 'ECONNRESET' } }), true);
+    assert.equal(mayForbidTopic({ error: new Error('Invalid header') }), false);
   });
 
   for (const [codes, consequence] of [

@@ -1,0 +1,145 @@
+// For how long requests leave one by one, where it has to be known for which one a broker ends the connection.
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import type { RequestTopic } from '../../src/mqtt/forbidden-requests.ts';
+import { PublishWindow } from '../../src/mqtt/publish-window.ts';
+import { RequestTrials } from '../../src/mqtt/request-trials.ts';
+
+const MAX = 5;
+const MINUTE = 60_000;
+const request = (gateway: string, id = '8800'): RequestTopic => ({
+  ...{ gateway, device: 'd', operation: 'read' },
+  suffix: `read/${id}`,
+});
+const FORBIDDEN = request('a');
+const OTHER = request('b');
+
+describe('requests while it is looked for what ends the connection', () => {
+  let now: number;
+  let window: PublishWindow<never>;
+  let trials: RequestTrials;
+
+  beforeEach(() => {
+    now = 1_000_000;
+    mock.method(performance, 'now', () => now);
+    // No jitter.
+    mock.method(Math, 'random', () => 0);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    window = new PublishWindow<never>(
+      () => {},
+      () => 0,
+    );
+    trials = new RequestTrials(window);
+    trials.connected(MAX);
+  });
+  afterEach(() => {
+    mock.timers.reset();
+    mock.restoreAll();
+  });
+
+  const pass = (milliseconds: number) => {
+    now += milliseconds;
+    mock.timers.tick(milliseconds);
+  };
+  const lose = (...requests: RequestTopic[]) =>
+    trials.lost(requests.map((one) => ({ request: one, sentAt: now, isLarge: false })));
+  /** How many may be unacknowledged; those that leave for this are acknowledged at once. */
+  const places = () => {
+    const taken: (() => void)[] = [];
+    while (!window.isFull) {
+      taken.push(window.take());
+    }
+    for (const free of taken) {
+      free();
+    }
+    return taken.length;
+  };
+  const forbid = () => {
+    trials.sent(FORBIDDEN);
+    lose(FORBIDDEN);
+    trials.connected(MAX);
+    assert.equal(lose(FORBIDDEN), FORBIDDEN);
+    trials.connected(MAX);
+  };
+
+  it('leave one by one over the next connection, until those under way then were acknowledged', () => {
+    assert.equal(places(), MAX);
+    lose(FORBIDDEN, OTHER);
+    trials.connected(MAX);
+    assert.equal(places(), 1);
+    trials.acknowledged(OTHER);
+    assert.equal(places(), 1);
+    trials.acknowledged(FORBIDDEN);
+    assert.equal(places(), MAX);
+  });
+
+  it('leave so for a minute at most, and when one of those comes again', () => {
+    lose(FORBIDDEN, OTHER);
+    trials.connected(MAX);
+    pass(MINUTE - 1);
+    assert.equal(places(), 1);
+    pass(1);
+    assert.equal(places(), MAX);
+    trials.added(request('c'));
+    assert.equal(places(), MAX);
+    trials.added(OTHER);
+    assert.equal(places(), 1);
+    // A minute from the first on, whatever comes.
+    pass(MINUTE / 2);
+    trials.added(FORBIDDEN);
+    pass(MINUTE / 2);
+    assert.equal(places(), MAX);
+  });
+
+  it('leave as ever once it is known', () => {
+    forbid();
+    assert.equal(places(), MAX);
+  });
+
+  it('leave so for a minute when one is to be sent to see, whatever is acknowledged', () => {
+    forbid();
+    pass(MINUTE);
+    trials.added(FORBIDDEN);
+    assert.equal(places(), 1);
+    trials.acknowledged(OTHER);
+    assert.equal(places(), 1);
+    pass(MINUTE);
+    assert.equal(places(), MAX);
+  });
+
+  it('leave so over the next connection where that one has not left yet', () => {
+    forbid();
+    pass(MINUTE);
+    lose();
+    trials.added(FORBIDDEN);
+    trials.connected(MAX);
+    assert.equal(places(), 1);
+    trials.sent(FORBIDDEN);
+    lose(FORBIDDEN);
+    trials.connected(MAX);
+    assert.equal(places(), MAX);
+  });
+
+  it('take the limit of the next connection', () => {
+    lose(FORBIDDEN);
+    trials.connected(2);
+    trials.acknowledged(FORBIDDEN);
+    assert.equal(places(), 2);
+  });
+
+  it('are free again when a gateway answers one, as with QoS 0 nothing else shows that the broker has taken it', () => {
+    forbid();
+    trials.answered(OTHER);
+    assert.ok(trials.waitOf(FORBIDDEN) > 0);
+    trials.answered(FORBIDDEN);
+    assert.equal(trials.waitOf(FORBIDDEN), 0);
+  });
+
+  it('set no timer after the end', () => {
+    lose(FORBIDDEN);
+    trials.connected(MAX);
+    trials.close();
+    pass(MINUTE);
+    assert.equal(places(), 1, 'nothing was widened');
+  });
+});
