@@ -4,20 +4,22 @@ import { type Backoff, createBackoff } from './backoff.ts';
 
 /** A connection can end by chance behind a request. */
 const MIN_LOSSES = 2;
+/** Of an operation, at whatever gateways, until it counts as forbidden at all of them. */
+const MIN_LOSSES_OF_ALL = 3;
+/** Gateways at which it is forbidden until then. */
+const MANY_GATEWAYS = 2;
 /** A broker ends the connection at once; where something was sent earlier the connection was dead. In milliseconds. */
 const MAX_DELAY_MS = 5_000;
 /** So long it is known that a connection has ended behind one. */
 const MAX_DOUBT_MS = 3_600_000;
 /** Between two trials, of whatever. */
 const FIRST_TRIAL_MS = 60_000;
-/** Between trials of those that have ended no connection yet, but are forbidden with others of their gateway. */
+/** Between trials of those that have ended no connection yet, but are forbidden with others. */
 const LAST_FRESH_MS = 600_000;
 /** Between trials of those that have. */
 const LAST_GUILTY_MS = 1_800_000;
 /** Between two of the same topic. */
 const LAST_OWN_MS = 7_200_000;
-/** Gateways at which an operation that was never taken is forbidden, until it counts as forbidden at all of them. */
-const MANY_GATEWAYS = 2;
 /** Of each kind; the oldest go first. */
 const MAX_REMEMBERED = 1_000;
 const MAX_TAKEN = 10_000;
@@ -73,14 +75,16 @@ class Trials {
 export class ForbiddenRequests {
   /** By topic. */
   readonly #doubts = new Map<string, Doubt>();
-  /** Topics, operations at a gateway, and operations. */
+  /** By operation at a gateway, and operation: connections that ended behind one alone, while none was ever taken. */
+  readonly #losses = new Map<string, Doubt>();
+  /** Operations at a gateway, and operations. */
   readonly #forbidden = new Set<string>();
   /** Topics that have ended connections. */
   readonly #guilty = new Map<string, Trials>();
   /** By operation, the gateways at which the broker has taken one. */
   readonly #taken = new Map<string, Set<string>>();
   /** Of gateways that had none yet: one that is allowed is not to wait behind the many requests of others. */
-  readonly #gatewayTrials = new Trials(FIRST_TRIAL_MS);
+  readonly #gatewayTrials = new Trials(LAST_FRESH_MS);
   readonly #freshTrials = new Trials(LAST_FRESH_MS);
   readonly #guiltyTrials = new Trials(LAST_GUILTY_MS);
   /** Of any, in milliseconds of `performance.now()`. */
@@ -90,19 +94,26 @@ export class ForbiddenRequests {
 
   /** Whether a connection has ended behind some: each is to be sent alone, so that it is known what ends a connection. */
   get hasDoubts(): boolean {
-    const since = performance.now() - MAX_DOUBT_MS;
-    return this.#doubts.size > 0 && [...this.#doubts.values()].some(({ at }) => at > since);
+    return this.#doubts.size > 0 && [...this.#doubts.values()].some(isRecent);
   }
 
-  /** Whether it is one of those. */
+  /** Whether it is one of those, or may be forbidden with them. */
   isInDoubt(request: RequestTopic): boolean {
-    return this.#doubts.size > 0 && this.#doubts.has(topicOf(request));
+    if (this.#doubts.size + this.#losses.size === 0) {
+      return false;
+    }
+    const [own, ...scopes] = scopesOf(request);
+    return isRecent(this.#doubts.get(own)) || scopes.some((scope) => isRecent(this.#losses.get(scope)));
   }
 
   /** Whether it is known that the broker ends the connection for it, or likely. */
   isForbidden(request: RequestTopic): boolean {
     // Nearly always nothing is known, and nothing is to be looked up.
-    return this.#forbidden.size > 0 && scopesOf(request).some((scope) => this.#forbidden.has(scope));
+    if (this.#guilty.size === 0) {
+      return false;
+    }
+    const [own, atGateway, atAll] = scopesOf(request);
+    return this.#guilty.has(own) || this.#forbidden.has(atGateway) || this.#forbidden.has(atAll);
   }
 
   /** Whether it would be sent to see. */
@@ -125,7 +136,8 @@ export class ForbiddenRequests {
     if (this.isForbidden(request)) {
       this.#tried = topicOf(request);
       // No further one until the broker has shown what it makes of this one.
-      this.#postpone(request);
+      this.#trialsWith(request).postpone();
+      this.#postpone(this.#tried);
     }
   }
 
@@ -143,17 +155,21 @@ export class ForbiddenRequests {
     } else if (gateways.size < MAX_TAKEN) {
       gateways.add(gateway);
     }
-    if (this.#doubts.size > 0) {
-      this.#doubts.delete(topicOf(request));
+    if (this.#doubts.size + this.#losses.size > 0) {
+      const [own, ...scopes] = scopesOf(request);
+      this.#doubts.delete(own);
+      for (const scope of scopes) {
+        this.#losses.delete(scope);
+      }
+    }
+    if (this.#tried === topicOf(request)) {
+      this.#tried = undefined;
     }
     if (this.isForbidden(request)) {
-      for (const scope of scopesOf(request)) {
-        this.#forbidden.delete(scope);
-      }
-      this.#guilty.delete(topicOf(request));
-      if (this.#tried === topicOf(request)) {
-        this.#tried = undefined;
-      }
+      const [own, atGateway, atAll] = scopesOf(request);
+      this.#guilty.delete(own);
+      this.#forbidden.delete(atGateway);
+      this.#forbidden.delete(atAll);
       this.#nextTrialAt = 0;
       for (const trials of [this.#gatewayTrials, this.#freshTrials, this.#guiltyTrials]) {
         trials.reset();
@@ -162,71 +178,79 @@ export class ForbiddenRequests {
   }
 
   /**
-   * The broker has ended the connection.
-   * @param unacknowledged what it had not acknowledged then
+   * The connection has ended.
+   * @param unacknowledged what it had not acknowledged then, where that may be the reason
    * @returns what it does not take, where that is known now for the first time
    */
   lost(unacknowledged: readonly Unacknowledged[]): RequestTopic | undefined {
     const since = performance.now() - MAX_DELAY_MS;
-    if (unacknowledged.some(({ sentAt, isLarge }) => isLarge || sentAt < since)) {
-      return undefined;
-    }
     const requests = new Map(unacknowledged.map(({ request }) => [topicOf(request), request]));
     const tried = requests.get(this.#tried ?? '');
+    this.#tried = undefined;
+    if (unacknowledged.some(({ sentAt }) => sentAt < since)) {
+      return undefined;
+    }
     if (tried) {
-      this.#tried = undefined;
       if (!this.#guilty.has(topicOf(tried))) {
         this.#forbid(tried);
       }
       return undefined;
     }
-    for (const topic of requests.keys()) {
-      this.#doubt(topic);
+    if (unacknowledged.some(({ isLarge }) => isLarge)) {
+      return undefined;
     }
-    const [only, ...others] = requests;
+    const [only, ...others] = requests.values();
     if (only === undefined || others.length > 0) {
+      for (const topic of requests.keys()) {
+        count(this.#doubts, topic);
+      }
       return undefined;
     }
-    const [topic, request] = only;
-    if ((this.#doubts.get(topic) as Doubt).losses < MIN_LOSSES) {
+    if (!this.#isKnownWith(only)) {
       return undefined;
     }
-    this.#forbid(request);
-    return request;
+    this.#forbid(only);
+    return only;
   }
 
-  #doubt(topic: string): void {
-    const now = performance.now();
-    const known = this.#doubts.get(topic);
-    const losses = known !== undefined && now - known.at < MAX_DOUBT_MS ? known.losses : 0;
-    this.#doubts.delete(topic);
-    this.#doubts.set(topic, { losses: losses + 1, at: now });
-    limit(this.#doubts);
+  /** A connection has ended behind it alone. @returns whether it is known now that it ends connections */
+  #isKnownWith(request: RequestTopic): boolean {
+    const taken = this.#taken.get(request.operation);
+    const [own, atGateway, atAll] = scopesOf(request);
+    // Else a flow that asks one device after the other would lose a connection for each.
+    const losses = [
+      count(this.#doubts, own),
+      taken?.has(request.gateway) ? 0 : count(this.#losses, atGateway),
+      taken === undefined ? count(this.#losses, atAll) - (MIN_LOSSES_OF_ALL - MIN_LOSSES) : 0,
+    ];
+    return Math.max(...losses) >= MIN_LOSSES;
   }
 
   /** What was never taken of a whole operation counts as forbidden with it: else each topic would cost two connections. */
   #forbid(request: RequestTopic): void {
     const taken = this.#taken.get(request.operation);
     const [own, atGateway, atAll] = scopesOf(request);
-    this.#doubts.delete(own);
-    this.#remember(own);
     if (!taken?.has(request.gateway)) {
       this.#remember(atGateway);
     }
     const gateways = [...this.#forbidden].filter((scope) => scope.startsWith(`${atAll} `));
-    if (taken === undefined && gateways.length >= MANY_GATEWAYS) {
+    const losses = this.#losses.get(atAll)?.losses ?? 0;
+    if (taken === undefined && (gateways.length >= MANY_GATEWAYS || losses >= MIN_LOSSES_OF_ALL)) {
       this.#remember(atAll);
+      this.#losses.delete(atAll);
     }
-    limit(this.#forbidden);
+    this.#losses.delete(atGateway);
+    this.#doubts.delete(own);
     this.#guilty.set(own, new Trials(LAST_OWN_MS));
     limit(this.#guilty);
-    this.#postpone(request);
+    this.#postpone(own);
   }
 
   /** As the newest, so that what holds for many is not forgotten before them. */
   #remember(scope: string): void {
     this.#forbidden.delete(scope);
     this.#forbidden.add(scope);
+    limit(this.#forbidden);
   }
 
   /** Those with which it takes turns. */
@@ -238,11 +262,23 @@ export class ForbiddenRequests {
     return this.#forbidden.has(atGateway) ? this.#freshTrials : this.#gatewayTrials;
   }
 
-  #postpone(request: RequestTopic): void {
-    this.#guilty.get(topicOf(request))?.postpone();
-    this.#trialsWith(request).postpone();
+  #postpone(topic: string): void {
+    this.#guilty.get(topic)?.postpone();
     this.#nextTrialAt = performance.now() + FIRST_TRIAL_MS;
   }
+}
+
+const isRecent = (doubt: Doubt | undefined): doubt is Doubt =>
+  doubt !== undefined && performance.now() - doubt.at < MAX_DOUBT_MS;
+
+/** @returns how many connections have ended behind it */
+function count(doubts: Map<string, Doubt>, scope: string): number {
+  const known = doubts.get(scope);
+  const losses = (isRecent(known) ? known.losses : 0) + 1;
+  doubts.delete(scope);
+  doubts.set(scope, { losses, at: performance.now() });
+  limit(doubts);
+  return losses;
 }
 
 const topicOf = ({ gateway, device, suffix }: RequestTopic): string => `${gateway}/${device}/${suffix}`;

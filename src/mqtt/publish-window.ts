@@ -6,6 +6,10 @@ export class PublishWindow<T> {
   readonly #waiting = new Set<T>();
   #max = Number.POSITIVE_INFINITY;
   #open = 0;
+  /** While they leave one by one: how many are unacknowledged that hold up others. */
+  #openSince: number | undefined;
+  /** How often those before were passed over. */
+  #rounds = 0;
   /** Of the connection: what was sent over an earlier one does not count any more. */
   #generation = 0;
   #changedAt = performance.now();
@@ -21,7 +25,7 @@ export class PublishWindow<T> {
   }
 
   get isFull(): boolean {
-    return this.#open >= this.#max;
+    return this.#open >= this.#max || (this.#openSince ?? 0) > 0;
   }
 
   /** When a place was taken or came free last, in milliseconds of `performance.now()`. */
@@ -38,29 +42,43 @@ export class PublishWindow<T> {
   reset(max: number): void {
     this.#max = max;
     this.#open = 0;
+    this.#openSince = undefined;
     this.#generation++;
     this.#changed();
     this.#sendWaiting();
   }
 
-  /** The connection goes on with another limit. @param max see `reset` */
-  limit(max: number): void {
-    this.#max = max;
+  /** From now on they leave one by one. */
+  narrow(): void {
+    this.#openSince = this.#open;
+  }
+
+  /** While they leave one by one: those before may never be acknowledged, and hold up none any more. */
+  passOver(): void {
+    this.#openSince = 0;
+    this.#rounds++;
+    this.#sendWaiting();
+  }
+
+  /** They leave as before `narrow`. */
+  widen(): void {
+    this.#openSince = undefined;
     this.#sendWaiting();
   }
 
   /** One publish leaves. @returns call when it was acknowledged or failed */
   take(): () => void {
-    this.#open++;
+    this.#count(1);
     this.#changed();
     const generation = this.#generation;
+    const rounds = this.#rounds;
     let isOpen = true;
     return () => {
       if (!isOpen || generation !== this.#generation) {
         return;
       }
       isOpen = false;
-      this.#open--;
+      this.#count(-1, rounds === this.#rounds);
       this.#changed();
       this.#sendWaiting();
     };
@@ -69,6 +87,13 @@ export class PublishWindow<T> {
   /** The waiter is called when there is a free place; once, however often it asks. */
   wait(waiter: T): void {
     this.#waiting.add(waiter);
+  }
+
+  #count(change: 1 | -1, isInRound = true): void {
+    this.#open += change;
+    if (this.#openSince !== undefined && isInRound) {
+      this.#openSince += change;
+    }
   }
 
   #changed(): void {

@@ -2,35 +2,38 @@
 import { ForbiddenRequests, type RequestTopic, type Unacknowledged } from './forbidden-requests.ts';
 import type { PublishWindow } from './publish-window.ts';
 
-const MAX_NARROW_MS = 60_000;
+/** A broker that takes a request acknowledges it within this time, or perhaps never. In milliseconds. */
+const STEP_MS = 5_000;
+const MAX_STEPS = 12;
 
 export class RequestTrials {
-  readonly #window: Pick<PublishWindow<never>, 'limit' | 'reset'>;
-  readonly #forbidden = new ForbiddenRequests();
-  /** Of the broker, see `PublishLimits`. */
-  #maxUnacknowledged = Number.POSITIVE_INFINITY;
+  readonly #window: Pick<PublishWindow<never>, 'narrow' | 'passOver' | 'reset' | 'widen'>;
+  /** What one broker forbids is not held against another one of the list. */
+  readonly #byBroker = new Map<string, ForbiddenRequests>();
+  #forbidden = new ForbiddenRequests();
   /** While requests leave one by one. */
   #timer: NodeJS.Timeout | undefined;
+  #steps = 0;
   /** One is to be sent to see: no others are to be lost with it. */
   #isForTrial = false;
 
-  constructor(window: Pick<PublishWindow<never>, 'limit' | 'reset'>) {
+  constructor(window: Pick<PublishWindow<never>, 'narrow' | 'passOver' | 'reset' | 'widen'>) {
     this.#window = window;
   }
 
-  /** A connection begins. */
-  connected(maxUnacknowledged: number): void {
-    this.#maxUnacknowledged = maxUnacknowledged;
+  /** A connection begins. @param maxUnacknowledged see `PublishLimits` */
+  connected(broker: string, maxUnacknowledged: number): void {
+    this.#forbidden = this.#byBroker.get(broker) ?? new ForbiddenRequests();
+    this.#byBroker.set(broker, this.#forbidden);
     const isForTrial = this.#isForTrial;
     this.close();
-    const isNarrow = isForTrial || this.#forbidden.hasDoubts;
-    this.#window.reset(isNarrow ? 1 : maxUnacknowledged);
-    if (isNarrow) {
+    this.#window.reset(maxUnacknowledged);
+    if (isForTrial || this.#forbidden.hasDoubts) {
       this.#narrow(isForTrial);
     }
   }
 
-  /** A request is about to wait for its turn. */
+  /** A request leaves as soon as it is its turn. */
   added(request: RequestTopic): void {
     const isTrial = this.#forbidden.isTrial(request);
     if (isTrial || this.#forbidden.isInDoubt(request)) {
@@ -49,7 +52,9 @@ export class RequestTrials {
 
   /** The broker has taken it, or has refused it as it should. */
   acknowledged(request: RequestTopic): void {
+    const wasTrying = this.#forbidden.isTrying;
     this.#forbidden.acknowledged(request);
+    this.#isForTrial &&= !wasTrying || this.#forbidden.isTrying;
     if (this.#timer && !this.#isForTrial && !this.#forbidden.hasDoubts) {
       this.#widen();
     }
@@ -77,13 +82,23 @@ export class RequestTrials {
   #narrow(isForTrial: boolean): void {
     this.#isForTrial ||= isForTrial;
     if (this.#timer === undefined) {
-      this.#timer = setTimeout(() => this.#widen(), MAX_NARROW_MS);
-      this.#window.limit(1);
+      this.#steps = 0;
+      this.#timer = setTimeout(() => this.#step(), STEP_MS);
+      this.#window.narrow();
+    }
+  }
+
+  #step(): void {
+    if (++this.#steps === MAX_STEPS) {
+      this.#widen();
+    } else {
+      this.#timer = setTimeout(() => this.#step(), STEP_MS);
+      this.#window.passOver();
     }
   }
 
   #widen(): void {
     this.close();
-    this.#window.limit(this.#maxUnacknowledged);
+    this.#window.widen();
   }
 }

@@ -226,7 +226,7 @@ export class Requests {
   /** Call when a connection begins, before its state changes. */
   connected(limits: PublishLimits): void {
     this.#broker = limits;
-    this.#trials.connected(limits.maxUnacknowledged);
+    this.#trials.connected(this.#transport.broker, limits.maxUnacknowledged);
     for (const gateway of this.#takeNeedingRoom()) {
       gateway.isGrantPending = false;
     }
@@ -234,10 +234,8 @@ export class Requests {
 
   /** Call when a connection has ended. @param mayForbidTopic whether that may be for the topic of a request */
   lost(mayForbidTopic: boolean): void {
-    const unacknowledged = this.#sent.takeUnacknowledged();
-    if (!mayForbidTopic || unacknowledged.length === 0) {
-      return;
-    }
+    const all = this.#sent.takeUnacknowledged();
+    const unacknowledged = mayForbidTopic ? all : [];
     const found = this.#trials.lost(
       unacknowledged.map(({ request, deadline, timeout, isLarge }) => ({
         ...{ request, isLarge },
@@ -296,7 +294,10 @@ export class Requests {
 
   #enqueue(pending: Pending): void {
     const { gateway } = pending;
-    this.#trials.added(pending.request);
+    // What cannot leave yet holds up no others.
+    if (this.#waiting.isOpen(gateway)) {
+      this.#trials.added(pending.request);
+    }
     this.#waiting.add(pending);
     this.#sendNext(gateway);
     if (!pending.isRemoved && this.#waiting.stay(pending)) {
@@ -328,6 +329,9 @@ export class Requests {
         this.#gateways.releaseIfIdle(gateway);
       } else {
         this.#waiting.updateDeadlines(gateway);
+        for (const { request } of gateway.queue) {
+          this.#trials.added(request);
+        }
         this.#sendNext(gateway);
       }
     });

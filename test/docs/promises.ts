@@ -1991,35 +1991,45 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     '**Request that ends the connection.** Some brokers, such as RabbitMQ and AWS IoT, end the connection where a user may not send a request, with QoS 1 or 2 before they acknowledge it.':
       'about the broker',
-    'After the first connection that ends so within five seconds, requests leave one by one for up to a minute, and within an hour again when one comes that was under way then, so that it is known which one it is; after the second one requests of this topic end at once.':
+    'After the first connection that ends so within five seconds, requests leave one by one for up to a minute, and within an hour again when one comes that was under way then, or that may be forbidden with it, so that it is known which one it is; one that is not acknowledged within five seconds holds up no others.':
       {
-        'mqtt/forbidden-requests': [
-          'are in doubt for an hour after a connection that ended behind them',
-          'are alone those of their topic where the broker has taken another one of the operation at the gateway',
-        ],
-        'mqtt/forbidden-publishes': [
-          'end with the reason from the second on, and all others go on',
-          'are found among many that are under way, none of which is taken for one',
+        'mqtt/forbidden-requests': ['are in doubt for an hour after a connection that ended behind them'],
+        'mqtt/forbidden-publishes': 'are found among many that are under way, none of which is taken for one',
+        'mqtt/request-trials': [
+          'leave so for a minute at most, and when one of those comes again',
+          'wait for one that the broker never acknowledges for five seconds',
         ],
       },
-    'So do all of its operation to this gateway where the broker has taken none yet, and to all gateways where it has taken none at all and two gateways are known.':
+    'After the second one requests of this topic end at once.': {
+      'mqtt/forbidden-requests':
+        'are alone those of their topic where the broker has taken another one of the operation at the gateway',
+      'mqtt/forbidden-publishes': 'end with the reason from the second on, and all others go on',
+    },
+    'So do, where the broker has taken none of the operation yet, all of it at this gateway after two connections, and at all gateways after three, or two such gateways.':
       {
         'mqtt/forbidden-requests': [
           'are all of the operation at the gateway where it has taken none, of which others are tried first',
+          'are known after two of an operation at a gateway that has taken none, whatever their devices are',
+          'are known after three of an operation that no gateway has taken',
           'are all of the operation at two gateways where it was taken at none, and one that is taken frees the others',
           'are not those of all gateways where the broker has taken one before, however long ago',
         ],
+        'mqtt/forbidden-publishes': 'are found where a flow asks one device after the other',
       },
-    'One of them is sent to see after a minute, doubling to half an hour, the same one to two hours; of a gateway that had none yet the first that comes, after a minute; of others that have ended no connection themselves one every ten minutes at least, in the order in which they come.':
+    'One of them is sent to see after a minute, doubling to half an hour, the same one to two hours; of those that have ended no connection themselves one every ten minutes at least, in the order in which they come, and those of gateways that had none yet take turns of their own: some 14 connections an hour at most, however many are forbidden.':
       {
         'mqtt/forbidden-requests': [
           'are tried after 1, 2, 4 … 120 minutes, one at a time, and alone blamed for what follows',
           'let one that has ended no connection be tried within ten minutes, however often others are asked for',
-          'let a gateway that had no trial yet be tried within a minute, whatever others have been',
+          'let a gateway that had no trial yet be tried within ten minutes, however many others have been',
           'cost a connection each half hour at most, however many they are, and one topic every two hours',
+          'cost 14 connections an hour at most, however many gateways, operations and topics are forbidden',
         ],
         'mqtt/forbidden-publishes': 'are sent again later, and go on when the broker takes one',
       },
+    'Each address of a list is known by itself.': {
+      'mqtt/request-trials': 'are not those of another broker of the list',
+    },
     'Where something larger than 1 000 characters was under way, or something that was sent earlier, nothing is concluded.':
       {
         'mqtt/forbidden-requests': [

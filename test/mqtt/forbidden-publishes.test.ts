@@ -110,6 +110,58 @@ for (const [version, protocolVersion] of [
       });
     }
 
+    it('are found where a flow asks one device after the other', async () => {
+      const session = open({ requestTimeout: 2_000 });
+      bench.broker.options.forbids = (topic) => topic.includes('/request/');
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      const results: string[] = [];
+      for (let n = 0; n < 20; n++) {
+        const gateway = `c0141f68000${n % 5}`;
+        const device = `d0000000${1_000 + n}`;
+        results.push(
+          await passTimeUntil(
+            session.request('read', { gateway, device, identifier: '8800' }, { signal }).then(
+              () => 'answered',
+              ({ text }: ServiceError) => text.key,
+            ),
+          ),
+        );
+        await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 10_000)));
+      }
+      assert.ok(bench.broker.connections.length <= 7, `${bench.broker.connections.length} connections`);
+      assert.deepEqual(results.slice(0, 2), ['TIMEOUT.noAnswer', 'TIMEOUT.noAnswer']);
+      assert.equal(results.at(-1), 'NOT_CONNECTED.endsConnection');
+    });
+
+    it('hold up no others while they wait for a subscription that the broker refuses', async () => {
+      const session = open();
+      const [third, ok] = ['c0141f680003', 'c0141f680004'];
+      bench.broker.options.forbids = (topic) => topic.includes('/read/');
+      bench.broker.options.refuses = (filter) => filter.includes(third);
+      answerAll(bench.broker, ({ id }) => ({ id, response: 21 }));
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      for (const gateway of [G, G2, G, G2, G]) {
+        await passTimeUntil(read(session, gateway));
+      }
+      assert.equal(await passTimeUntil(read(session, G)), 'NOT_CONNECTED.endsConnection');
+      // Its turn has come.
+      await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 130_000)));
+      await passTimeUntil(reached(session, 'connected'));
+      bench.broker.options.withhold = ['puback'];
+      const write = () =>
+        session.request('write', { gateway: ok, identifier: '8800', value: 1 }, { signal }).catch(() => {});
+      const writes = [write()];
+      await passTimeUntil(bench.broker.until(() => bench.broker.withheld.length === 1));
+      assert.match(await passTimeUntil(read(session, third)), /^NOT_CONNECTED.refusedSubscription/);
+      writes.push(write(), write());
+      await passTimeUntil(bench.broker.until(() => bench.broker.withheld.length === 3));
+      bench.broker.options.withhold = [];
+      bench.broker.release();
+      await passTimeUntil(Promise.all(writes));
+    });
+
     it('are found in a batch that comes every five minutes, too', async () => {
       const session = open({ requestTimeout: 2_000 });
       bench.broker.options.forbids = (topic) => topic.endsWith('/read/8805');

@@ -52,6 +52,41 @@ describe('requests that end the connection', () => {
     assert.deepEqual([isSent(WRITE_A), isSent(READ_B)], [true, true]);
   });
 
+  it('are known after two of an operation at a gateway that has taken none, whatever their devices are', () => {
+    assert.equal(lose(READ_A), undefined);
+    assert.deepEqual([forbidden.isInDoubt(OTHER_A), forbidden.isInDoubt(WRITE_A)], [true, false]);
+    assert.equal(lose(OTHER_A), OTHER_A);
+    assert.deepEqual(
+      [isSent(request('a', 'read', '8802')), isSent(READ_B), isSent(WRITE_A)],
+      [false, true, true],
+    );
+  });
+
+  it('are known after three of an operation that no gateway has taken', () => {
+    for (const gateway of ['a', 'b']) {
+      assert.equal(lose(request(gateway, 'read')), undefined);
+    }
+    assert.equal(forbidden.isInDoubt(READ_C), true);
+    assert.equal(lose(READ_C), READ_C);
+    assert.deepEqual([isSent(request('d', 'read')), isSent(WRITE_A)], [false, true]);
+  });
+
+  it('are not known by others that a gateway, or another one, has taken in between', () => {
+    lose(READ_A);
+    forbidden.acknowledged(OTHER_A);
+    assert.equal(lose(request('a', 'read', '8802')), undefined);
+    lose(READ_B);
+    lose(READ_C);
+    assert.deepEqual([isSent(READ_A), isSent(READ_B), isSent(READ_C)], [true, true, true]);
+  });
+
+  it('are not added up over an hour', () => {
+    lose(READ_A);
+    now += 60 * MINUTE;
+    assert.equal(lose(OTHER_A), undefined);
+    assert.equal(isSent(READ_A), true);
+  });
+
   it('are none where the broker has acknowledged one in between', () => {
     lose(READ_A);
     forbidden.acknowledged(READ_A);
@@ -89,13 +124,13 @@ describe('requests that end the connection', () => {
 
   it('are in doubt for an hour after a connection that ended behind them', () => {
     lose(READ_A);
-    assert.deepEqual([forbidden.isInDoubt(READ_A), forbidden.isInDoubt(OTHER_A)], [true, false]);
+    assert.deepEqual([forbidden.isInDoubt(READ_A), forbidden.isInDoubt(WRITE_A)], [true, false]);
     now += 60 * MINUTE - 1;
     assert.equal(forbidden.hasDoubts, true);
     assert.equal(lose(READ_A), READ_A);
     lose(READ_B, WRITE_A);
     now += 60 * MINUTE;
-    assert.equal(forbidden.hasDoubts, false);
+    assert.deepEqual([forbidden.hasDoubts, forbidden.isInDoubt(WRITE_A)], [false, false]);
     assert.equal(lose(WRITE_A), undefined);
   });
 
@@ -138,12 +173,12 @@ describe('requests that end the connection', () => {
     assert.deepEqual(tried, [true, true, false], 'those that have ended connections are sent to see');
   });
 
-  it('let a gateway that had no trial yet be tried within a minute, whatever others have been', () => {
+  it('let a gateway that had no trial yet be tried within ten minutes, however many others have been', () => {
     loseTwice(READ_A);
     loseTwice(READ_B);
     const many = Array.from({ length: 40 }, (_, n) => `g${n}`);
     for (const gateway of many) {
-      now += MINUTE;
+      now += 10 * MINUTE;
       tryInVain(request(gateway, 'read'));
       assert.equal(isSent(request('later', 'read')), false, 'one at a time');
       now += MINUTE;
@@ -151,8 +186,14 @@ describe('requests that end the connection', () => {
         tryInVain(request(gateway, 'read', 'other'));
       }
     }
+    now += 10 * MINUTE;
+    assert.equal(isSent(request(many[7]!, 'read', 'more')), true);
+    tryInVain(request(many[7]!, 'read', 'more'));
     now += MINUTE;
-    assert.equal(isSent(request(many[7]!, 'read', 'more')), false);
+    assert.deepEqual(
+      [isSent(request(many[7]!, 'read', 'still more')), isSent(request('later', 'read'))],
+      [false, true],
+    );
     forbidden.sent(request('later', 'read'));
     forbidden.acknowledged(request('later', 'read'));
     assert.deepEqual([isSent(request('later', 'read')), isSent(request('even later', 'read'))], [true, true]);
@@ -162,7 +203,7 @@ describe('requests that end the connection', () => {
     loseTwice(READ_A);
     loseTwice(READ_B);
     for (let n = 0; n < 1_000; n++) {
-      now += MINUTE;
+      now += 10 * MINUTE;
       tryInVain(request(`g${n}`, 'read'));
     }
     assert.equal(isSent(request('later', 'read')), false);
@@ -194,8 +235,34 @@ describe('requests that end the connection', () => {
         tried.push(index);
       }
     }
-    assert.deepEqual([tried.length > 15, tried.length <= 21], [true, true], `${tried}`);
+    assert.deepEqual([tried.length > 15, tried.length <= 25], [true, true], `${tried}`);
     assert.ok(new Set(tried).size > 2, `${tried}`);
+  });
+
+  it('cost 14 connections an hour at most, however many gateways, operations and topics are forbidden', () => {
+    loseTwice(READ_A);
+    loseTwice(READ_B);
+    loseTwice(request('a', 'write'));
+    loseTwice(request('b', 'write'));
+    const many = Array.from({ length: 600 }, (_, n) =>
+      request(`g${n % 300}`, n % 2 ? 'read' : 'write', `${n % 7}`),
+    );
+    const perHour: number[] = [];
+    for (let hour = 0; hour < 24; hour++) {
+      let lost = 0;
+      for (let minute = 0; minute < 60; minute++) {
+        now += MINUTE;
+        // In turn, each as often as the others.
+        const due = many.find((one) => isSent(one));
+        if (due) {
+          many.push(...many.splice(many.indexOf(due), 1));
+          tryInVain(due);
+          lost++;
+        }
+      }
+      perHour.push(lost);
+    }
+    assert.ok(Math.max(...perHour.slice(1)) <= 14, `${perHour}`);
   });
 
   it('are not those of all gateways where the broker has taken one before, however long ago', () => {
@@ -224,13 +291,56 @@ describe('requests that end the connection', () => {
     assert.equal(isSent(READ_A), true);
   });
 
+  it('take their turns whatever others of their gateway do', () => {
+    forbidden.acknowledged(WRITE_A);
+    loseTwice(READ_A);
+    let minutes = 0;
+    for (let asked = 0; !isSent(READ_A); minutes++) {
+      now += MINUTE;
+      if (isSent(request('a', 'read', `other ${asked}`))) {
+        tryInVain(request('a', 'read', `other ${asked++}`));
+      }
+    }
+    assert.ok(minutes <= 10, `${minutes}`);
+  });
+
+  it('that were tried are no trial any more when the broker takes them after all', () => {
+    loseTwice(READ_A);
+    now += MINUTE;
+    forbidden.sent(OTHER_A);
+    // Another one has freed the operation meanwhile.
+    forbidden.acknowledged(request('a', 'read', '8802'));
+    forbidden.acknowledged(OTHER_A);
+    assert.equal(forbidden.isTrying, false);
+    assert.equal(lose(OTHER_A, READ_B), undefined);
+    assert.equal(isSent(OTHER_A), true);
+  });
+
+  it('that were tried are no trial any more after the end of the connection, whatever it was for', () => {
+    loseTwice(READ_A);
+    now += MINUTE;
+    forbidden.sent(OTHER_A);
+    assert.equal(forbidden.isTrying, true);
+    lose();
+    assert.equal(forbidden.isTrying, false);
+  });
+
+  it('are known for a trial of one that is large, too', () => {
+    loseTwice(READ_A);
+    now += MINUTE;
+    forbidden.sent(OTHER_A);
+    forbidden.lost([under(OTHER_A, { isLarge: true })]);
+    forbidden.acknowledged(request('a', 'read', '8802'));
+    assert.equal(forbidden.isForbidden(OTHER_A), true);
+  });
+
   it('whose trial is not answered are tried again later, and others are looked for meanwhile', () => {
     forbidden.acknowledged(OTHER_A);
     loseTwice(READ_A);
     now += MINUTE;
     forbidden.sent(READ_A);
     assert.equal(loseTwice(WRITE_A), WRITE_A);
-    assert.equal(forbidden.waitOf(READ_A), 4 * MINUTE);
+    assert.equal(forbidden.waitOf(READ_A), 2 * MINUTE);
   });
 
   it('are remembered of 1 000, the oldest go first', () => {

@@ -5,8 +5,10 @@ import type { RequestTopic } from '../../src/mqtt/forbidden-requests.ts';
 import { PublishWindow } from '../../src/mqtt/publish-window.ts';
 import { RequestTrials } from '../../src/mqtt/request-trials.ts';
 
+const BROKER = 'mqtt://a';
 const MAX = 5;
 const MINUTE = 60_000;
+const STEP_MS = 1_000;
 const request = (gateway: string, id = '8800'): RequestTopic => ({
   ...{ gateway, device: 'd', operation: 'read' },
   suffix: `read/${id}`,
@@ -30,7 +32,7 @@ describe('requests while it is looked for what ends the connection', () => {
       () => 0,
     );
     trials = new RequestTrials(window);
-    trials.connected(MAX);
+    trials.connected(BROKER, MAX);
   });
   afterEach(() => {
     mock.timers.reset();
@@ -39,7 +41,10 @@ describe('requests while it is looked for what ends the connection', () => {
 
   const pass = (milliseconds: number) => {
     now += milliseconds;
-    mock.timers.tick(milliseconds);
+    // Timers that are set by others get their time from the end of a step.
+    for (let left = milliseconds; left > 0; left -= STEP_MS) {
+      mock.timers.tick(Math.min(STEP_MS, left));
+    }
   };
   const lose = (...requests: RequestTopic[]) =>
     trials.lost(requests.map((one) => ({ request: one, sentAt: now, isLarge: false })));
@@ -57,15 +62,15 @@ describe('requests while it is looked for what ends the connection', () => {
   const forbid = () => {
     trials.sent(FORBIDDEN);
     lose(FORBIDDEN);
-    trials.connected(MAX);
+    trials.connected(BROKER, MAX);
     assert.equal(lose(FORBIDDEN), FORBIDDEN);
-    trials.connected(MAX);
+    trials.connected(BROKER, MAX);
   };
 
   it('leave one by one over the next connection, until those under way then were acknowledged', () => {
     assert.equal(places(), MAX);
     lose(FORBIDDEN, OTHER);
-    trials.connected(MAX);
+    trials.connected(BROKER, MAX);
     assert.equal(places(), 1);
     trials.acknowledged(OTHER);
     assert.equal(places(), 1);
@@ -75,7 +80,7 @@ describe('requests while it is looked for what ends the connection', () => {
 
   it('leave so for a minute at most, and when one of those comes again', () => {
     lose(FORBIDDEN, OTHER);
-    trials.connected(MAX);
+    trials.connected(BROKER, MAX);
     pass(MINUTE - 1);
     assert.equal(places(), 1);
     pass(1);
@@ -112,17 +117,17 @@ describe('requests while it is looked for what ends the connection', () => {
     pass(MINUTE);
     lose();
     trials.added(FORBIDDEN);
-    trials.connected(MAX);
+    trials.connected(BROKER, MAX);
     assert.equal(places(), 1);
     trials.sent(FORBIDDEN);
     lose(FORBIDDEN);
-    trials.connected(MAX);
+    trials.connected(BROKER, MAX);
     assert.equal(places(), MAX);
   });
 
   it('take the limit of the next connection', () => {
     lose(FORBIDDEN);
-    trials.connected(2);
+    trials.connected(BROKER, 2);
     trials.acknowledged(FORBIDDEN);
     assert.equal(places(), 2);
   });
@@ -135,9 +140,60 @@ describe('requests while it is looked for what ends the connection', () => {
     assert.equal(trials.waitOf(FORBIDDEN), 0);
   });
 
+  it('leave as ever once that one was acknowledged', () => {
+    forbid();
+    pass(MINUTE);
+    trials.added(FORBIDDEN);
+    trials.sent(FORBIDDEN);
+    trials.acknowledged(OTHER);
+    assert.equal(places(), 1);
+    trials.acknowledged(FORBIDDEN);
+    assert.equal(places(), MAX);
+  });
+
+  it('wait for one that the broker never acknowledges for five seconds', () => {
+    lose(FORBIDDEN);
+    trials.connected(BROKER, MAX);
+    pass(MINUTE);
+    window.take();
+    trials.added(FORBIDDEN);
+    assert.equal(places(), 0);
+    pass(4_999);
+    assert.equal(places(), 0);
+    pass(1);
+    assert.equal(places(), 1);
+    window.take();
+    assert.equal(places(), 0);
+    pass(5_000);
+    assert.equal(places(), 1);
+    pass(MINUTE);
+    assert.equal(places(), MAX - 2);
+  });
+
+  it('wait for all that have left before to be acknowledged', () => {
+    lose(FORBIDDEN);
+    trials.connected(BROKER, MAX);
+    pass(MINUTE);
+    const free = [window.take(), window.take()];
+    trials.added(FORBIDDEN);
+    free[0]?.();
+    assert.equal(places(), 0);
+    free[1]?.();
+    assert.equal(places(), 1);
+  });
+
+  it('are not those of another broker of the list', () => {
+    forbid();
+    assert.ok(trials.waitOf(FORBIDDEN) > 0);
+    trials.connected('mqtt://b', MAX);
+    assert.equal(trials.waitOf(FORBIDDEN), 0);
+    trials.connected(BROKER, MAX);
+    assert.ok(trials.waitOf(FORBIDDEN) > 0);
+  });
+
   it('set no timer after the end', () => {
     lose(FORBIDDEN);
-    trials.connected(MAX);
+    trials.connected(BROKER, MAX);
     trials.close();
     pass(MINUTE);
     assert.equal(places(), 1, 'nothing was widened');
