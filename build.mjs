@@ -71,7 +71,7 @@ async function buildRuntime() {
     minifyWhitespace: true,
     minifyIdentifiers: true,
     // A thrown error shows the line it came from.
-    lineLimit: 3000,
+    lineLimit: 8000,
     // The code does not name the maps: the tarball is without them.
     sourcemap: 'external',
     sourcesContent: false,
