@@ -25,6 +25,7 @@ const OF_ONE_GATEWAY: ReadonlySet<string> = new Set([
   'NOT_CONNECTED.refusedSubscription',
   'NOT_CONNECTED.refusedSubscriptionWhy',
   'NOT_CONNECTED.refusedPublish',
+  'NOT_CONNECTED.endsConnection',
 ]);
 /** What a gateway has answered that ends so; undefined: with the value. */
 const ANSWERED: ReadonlySet<string | undefined> = new Set<ErrorCode | undefined>([

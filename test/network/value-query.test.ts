@@ -4,13 +4,14 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../../src/errors.ts';
 import { reasonOfCode } from '../../src/mqtt/reasons.ts';
-import { refusedRequest, refusedResponses, unsent } from '../../src/mqtt/request-errors.ts';
+import { forbiddenRequest, refusedRequest, refusedResponses, unsent } from '../../src/mqtt/request-errors.ts';
 import { LastValues } from '../../src/network/last-values.ts';
 import { SharedReads } from '../../src/network/shared-reads.ts';
 import { fromStored, toStored } from '../../src/network/stored-values.ts';
 import type { ValueContext, ValueOptions, ValueResult } from '../../src/network/value-context.ts';
 import { findFirstValues, findValue, findValues } from '../../src/network/value-query.ts';
 import { createCatalogue } from '../../src/protocol/catalogue.ts';
+import { buildRead } from '../../src/protocol/operations/read.ts';
 import type { Report } from '../../src/protocol/reports/index.ts';
 import { itAtScale } from '../at-scale.ts';
 
@@ -557,6 +558,8 @@ describe('a query of last values', () => {
         refusedResponses('b', `mt/gateway/${G}/response/#`, reasonOfCode(0x87)),
       'responses the broker does not confirm': () => unsent('b', 'notGranted', 30_000),
       'requests the broker refuses': () => refusedRequest('b', 0x87),
+      'requests end the connection': () =>
+        forbiddenRequest('b', buildRead({ gateway: G, identifier: '8800' }, createCatalogue('[]')), 60_000),
     };
     for (const [what, refuse] of Object.entries(REFUSED)) {
       it(`gives up a gateway whose ${what}, and asks all others`, async () => {
