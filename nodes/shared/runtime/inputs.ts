@@ -14,6 +14,8 @@ export type InputHandler = (msg: NodeMessageInFlow, send: Send) => Promise<void>
 const CLOSE_DEADLINE_MS = 1_500;
 
 const READY: Status = { style: 'ready', key: 'status.ready' };
+/** Of a service that gets on with nothing before its next attempt: messages that wait for it are not worked on. */
+const STANDING_STILL: ReadonlySet<string> = new Set(['status.waiting', 'status.refused']);
 
 interface InputContext {
   RED: NodeAPI;
@@ -44,7 +46,7 @@ export class Inputs {
     this.#context = context;
   }
 
-  /** The state of the service, shown while the node has nothing to do and the service is not ready. */
+  /** The state of the service, shown while it is not ready and the node has nothing to do, or cannot do it. */
   showService(status: Status): void {
     this.#service = status;
     this.#show();
@@ -151,8 +153,9 @@ export class Inputs {
     const count = this.#running.size;
     const isReady = this.#service.style === 'ready';
     const idle = isReady ? (this.#last ?? this.#ready ?? this.#service) : this.#service;
+    const isWorking = count > 0 && !STANDING_STILL.has(this.#service.key);
     try {
-      this.#context.show(count > 0 ? { style: 'working', key: 'status.working', values: { count } } : idle);
+      this.#context.show(isWorking ? { style: 'working', key: 'status.working', values: { count } } : idle);
     } catch {
       // Somebody else listens to statuses and has thrown: no message is kept from its end by that.
     }
