@@ -14,7 +14,14 @@ import { SYSTEM_CLOCK } from './clock.ts';
 import { createRequest, ENDPOINTS, type EndpointName, type Params, type RestRequest } from './endpoints.ts';
 import { HttpAgent, type HttpRequest, type HttpResponse, MAX_BODY_BYTES } from './http.ts';
 import { KeyedOrder } from './order.ts';
-import { isLoginResponse, isWebPage, readToken, redirectTarget, refusalReason } from './responses.ts';
+import {
+  isLoginResponse,
+  isOfProxy,
+  isWebPage,
+  readToken,
+  redirectTarget,
+  refusalReason,
+} from './responses.ts';
 import { noteLost, refusedWait, repeatOf, spread } from './retry.ts';
 import { hideSecrets, showBody } from './secrets.ts';
 import type { Clock, RestState } from './types.ts';
@@ -425,9 +432,9 @@ function isLoginRefused(error: unknown): boolean {
 /** How a server answers that knows no login at this path. */
 const NO_LOGIN: ReadonlySet<number> = new Set([404, 405]);
 
-/** Whether what a DELETE was to remove is not there. */
-function isGone({ statusCode }: HttpResponse, { method }: RestRequest): boolean {
-  return method === 'DELETE' && (statusCode === 404 || statusCode === 410);
+/** Whether what a DELETE was to remove is not there: the service says so, and not a proxy that knows no service now. */
+function isGone({ statusCode, body }: HttpResponse, { method }: RestRequest): boolean {
+  return method === 'DELETE' && (statusCode === 404 || statusCode === 410) && !isOfProxy(body);
 }
 
 function isSuccess({ statusCode }: HttpResponse): boolean {

@@ -16,6 +16,14 @@ export function isWebPage(body: string): boolean {
   return body.trimStart().startsWith('<');
 }
 
+/** What ingress controllers and routers say of a service that they do not know, beside web pages. */
+const PROXY_TEXTS: ReadonlySet<string> = new Set(['404 page not found', 'default backend - 404']);
+
+/** Whether a 404 is that of a proxy in front of the service. */
+export function isOfProxy(body: string): boolean {
+  return isWebPage(body) || PROXY_TEXTS.has(body.trim());
+}
+
 /** Whether the service cannot answer at the moment. */
 export function isFailing(statusCode: number): boolean {
   return statusCode === 429 || statusCode >= 500;

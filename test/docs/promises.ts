@@ -2184,11 +2184,13 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'rest/http': 'takes a response that came in time while the process was held up beyond the end of it',
         'collections/patient-timer': 'calls … s later where it was held up for … ms',
       },
-    'When the response to a DELETE was lost (a network fault after it was sent, 502, 504, or 503 without `Retry-After`) and the repeated one is answered with 404 or 410, it is done: the call succeeds, a free request with status 204.':
+    'When the response to a DELETE was lost (a network fault after it was sent, 502, 504, or 503 without `Retry-After`) and the repeated one is answered with 404 or 410, and not with a web page or what proxies say of a service that they do not know, it is done: the call succeeds, a free request with status 204.':
       {
         'rest/client': [
           'takes a DELETE for done when its first response was lost (…) and the next is …',
           'takes a DELETE for done when its first response did not come in time and the next is 404',
+          'reports a 404 of a proxy that knows no service, after a lost DELETE: …',
+          'takes a DELETE for done when the service says in words that it finds nothing',
         ],
       },
     'A certificate that is not accepted is not tried again, nor are files in *TLS settings* that cannot be used, nor a proxy that refuses the connection or its login, or opens no tunnels (one that ends the connection without an answer, or answers with 408 or 429, is asked again), nor a call that is answered with `100 Continue`, which this package never asks for.':
@@ -2514,7 +2516,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       {
         'nodes/statuses': 'show "ready" as a … … at …',
       },
-    '`working on …` | blue dot | all with an input | so many messages are being worked on or wait for their turn':
+    '`working on …` | blue dot | all with an input | so many messages are being worked on or wait for their turn; not while the service waits for its next attempt':
       {
         'nodes/statuses': 'show "working on …" as a … … at …',
       },

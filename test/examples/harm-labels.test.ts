@@ -358,6 +358,28 @@ describe('the sample flow Low battery to label', function () {
     }
   });
 
+  for (const [what, fault] of [
+    ['a proxy that knows no service now', { only: 'DELETE ', body: '<html>404 Not Found</html>' }],
+    ['the login, as a proxy knows none now', { only: 'POST /api/v1/auth', body: '404 page not found' }],
+  ] as const) {
+    it(`keeps in mind that the label is there where the 404 is that of ${what}`, async () => {
+      await deployFresh({ hasClock: true });
+      await lowElsewhere();
+      await level(10);
+      await attached();
+      const refuse = service().faults.rest.add({ kind: 'status', status: 404, ...fault });
+      service().tokens.revoke();
+      await level(100);
+      await failed('gone');
+      refuse();
+      assert.ok(isLabelled());
+      await passHour();
+      await ask();
+      await removed();
+      assert.ok(!isLabelled());
+    });
+  }
+
   it('leaves a removal in peace that was refused, and removes the label an hour later', async () => {
     await deployFresh({ service: { httpRetries: 0 }, hasClock: true });
     await level(10);

@@ -846,6 +846,19 @@ describe('REST client', () => {
       });
     }
 
+    for (const body of ['<html>404 Not Found</html>', '404 page not found\n', 'default backend - 404']) {
+      it(`reports a 404 of a proxy that knows no service, after a lost DELETE: ${body.trim()}`, async () => {
+        server.answer = inTurn(status(502), (_, response) => response.writeHead(404).end(body));
+        assert.equal((await failure(client.send(DELETE))).cause.statusCode, 404);
+        assert.equal(server.calls.length, 2);
+      });
+    }
+
+    it('takes a DELETE for done when the service says in words that it finds nothing', async () => {
+      server.answer = inTurn(status(502), (_, response) => response.writeHead(404).end('label not found'));
+      assert.equal((await client.send(DELETE)).statusCode, 204);
+    });
+
     it('reports 404 to a DELETE whose first attempt found no connection', async () => {
       const { port } = server.server.address() as { port: number };
       await client.send(LIST);
