@@ -5,6 +5,11 @@ import type { MqttSettings } from '../settings.ts';
 
 /** Where more are refused, no wide ones are asked for: a broker that ends connections costs two with each. */
 const MAX_REFUSED_WIDE = 3;
+/**
+ * Topic filters of reports, of all nodes together: with more of them each deploy, and each connection, takes seconds in which
+ * nothing else goes on.
+ */
+const MAX_REPORT_FILTERS = 10_000;
 /** So long a broker is not asked again for a wide filter that it has refused, unless a connection begins. */
 const WIDE_RETRY_MS = 3_600_000;
 
@@ -35,6 +40,7 @@ export class SubscriptionBudget {
   #max: number;
   /** Subscriptions of the shared group. */
   readonly #maxShared: number;
+  readonly #maxReportFilters: number;
   /** Wide filters, as they were subscribed, that the broker has refused. */
   readonly #refusedWide = new Set<string>();
   #retry: NodeJS.Timeout | undefined;
@@ -47,6 +53,8 @@ export class SubscriptionBudget {
     this.#log = log;
     this.#events = events;
     this.#max = limits.maxSubscriptions ?? Number.POSITIVE_INFINITY;
+    this.#maxReportFilters =
+      limits.maxReportFilters ?? Math.max(limits.maxSubscriptions ?? 0, MAX_REPORT_FILTERS);
     this.#maxShared =
       sharedGroup === ''
         ? Number.POSITIVE_INFINITY
@@ -64,7 +72,7 @@ export class SubscriptionBudget {
 
   /** Topic filters of reports; one subscription is kept for responses. */
   get maxReportFilters(): number {
-    return Math.max(1, Math.min(this.#max - 1, this.#maxShared));
+    return Math.max(1, Math.min(this.#max - 1, this.#maxShared, this.#maxReportFilters));
   }
 
   /** The broker allows so many. */

@@ -4,7 +4,7 @@
 const MIN_HELD_UP_MS = 1_000;
 
 /**
- * No broker that is known allows fewer, beside one that says so itself. How many it does allow is not told with MQTT 3.1.1,
+ * No broker that is known allows fewer, as it is installed. How many it does allow is not told with MQTT 3.1.1,
  * and what it once had under way says little: some send more than they allow while they have a backlog.
  */
 const MIN_WINDOW = 10;

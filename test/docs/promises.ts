@@ -1709,6 +1709,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'reports/open-reports':
           'hold up the broker when nothing comes while ten are open, however many once were',
       },
+    'A broker that allows fewer at a time (`max_inflight_messages` of Mosquitto, `mqtt.prefetch` of RabbitMQ) looks silent then, so leave these at ten or more.':
+      'advice to the user',
     'Where a flow has so many open all the time, a silence is told later.': {
       'reports/open-reports':
         'hold up the broker when nothing comes while ten are open, however many once were',

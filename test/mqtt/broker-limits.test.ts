@@ -144,6 +144,50 @@ describe('a broker that allows few subscriptions', function () {
   });
 });
 
+describe('a broker that takes long for many filters, of several nodes together', () => {
+  const bench = useScriptedBroker();
+  const subscribed = () =>
+    [...bench.broker.sessions.values()].flatMap(({ subscriptions }) => [...subscriptions.keys()]);
+  /** Ten nodes, each for the properties of its own devices by id and by name: 3 000 filters. */
+  const open = () => {
+    const session = bench.open({
+      limits: brokerLimits('rabbitmq', { maxSubscriptions: 0, maxUnacknowledged: 0 }),
+    });
+    const collectors = Array.from({ length: 10 }, (_, n) => {
+      const collector = new Collector();
+      const own = Array.from({ length: 50 }, (_, index) => mac('d', 50 * n + index));
+      session.subscribe(
+        { ...ALL, kinds: ['property'], devices: own, identifiers: ['8100', '8101', '8102'] },
+        collector,
+      );
+      return collector;
+    });
+    return { session, collectors };
+  };
+
+  it('is asked for fewer and wider ones, and each node gets its own reports', async () => {
+    const { session, collectors } = open();
+    await reached(session, 'connected');
+    assert.ok(subscribed().length <= 1_000, `${subscribed().length} filters`);
+    for (const n of [0, 499]) {
+      bench.broker.publish(reportTopic('property/8101', G, mac('d', n)), heartbeat(n));
+      bench.broker.publish(reportTopic('property/8200', G, mac('d', n)), heartbeat(n));
+    }
+    await collectors[9]!.until(({ reports }) => reports.length > 0);
+    assert.deepEqual(
+      collectors.map(({ reports }) => reports.map(({ n }) => n)),
+      [[0], ...Array.from({ length: 8 }, () => []), [499]],
+    );
+  });
+
+  it('is asked for all of them where it refuses the wider ones', async () => {
+    bench.broker.options.refuses = (filter) => /[+#]$/.test(filter);
+    const { session } = open();
+    await bench.broker.until(() => subscribed().length === 3_000);
+    await reached(session, 'connected');
+  });
+});
+
 describe('a broker that takes few unacknowledged publishes', () => {
   const bench = useScriptedBroker();
 

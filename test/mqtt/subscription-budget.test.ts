@@ -51,13 +51,21 @@ describe('the subscriptions that a broker allows', () => {
   const avoided = (...filters: string[]) => filters.filter((filter) => budget.avoids(filter)).join();
 
   for (const [what, limits, group, max, maxReportFilters] of [
-    ['are without limit where none is known', {}, '', NONE, NONE],
+    ['of reports are 10 000 where no limit is known', {}, '', NONE, 10_000],
+    ['of reports are fewer where more take long', { maxReportFilters: 1_000 }, '', NONE, 1_000],
+    [
+      'of reports are more where the broker is said to allow them',
+      { maxSubscriptions: 20_001 },
+      '',
+      20_001,
+      20_000,
+    ],
     ['leave one for responses', { maxSubscriptions: 10 }, '', 10, 9],
     ['are one for reports at least', { maxSubscriptions: 1 }, '', 1, 1],
     ['are as many of a group as it may have', { maxSharedSubscriptions: 4 }, 'group', NONE, 4],
     ['are fewer of a group than of all', { maxSubscriptions: 4, maxSharedSubscriptions: 4 }, 'group', 4, 3],
-    ['have no limit of a group where there is none', { maxSharedSubscriptions: 4 }, '', NONE, NONE],
-    ['have no limit of a group where none is known', {}, 'group', NONE, NONE],
+    ['have no limit of a group where there is none', { maxSharedSubscriptions: 4 }, '', NONE, 10_000],
+    ['have no limit of a group where none is known', {}, 'group', NONE, 10_000],
   ] as const) {
     it(what, () => {
       budget = open(limits, group);

@@ -123,6 +123,12 @@ describe('the profile of a broker', () => {
     assert.equal(brokerLimits('rabbitmq', NONE).queuesBySubscription, undefined);
   });
 
+  it('knows who takes long for many filters, unless their number is set by hand', () => {
+    assert.equal(brokerLimits('rabbitmq', NONE).maxReportFilters, 1_000);
+    assert.equal(brokerLimits('rabbitmq', { ...NONE, maxSubscriptions: 5_000 }).maxReportFilters, undefined);
+    assert.equal(brokerLimits('emqx', NONE).maxReportFilters, undefined);
+  });
+
   it('limits nothing where the broker is not known', () => {
     assert.deepEqual(new Set(Object.values(brokerLimits('any', NONE))), new Set([undefined]));
   });
