@@ -349,7 +349,7 @@ describe('secrets', () => {
     ];
     for (const part of parts) {
       const start = performance.now();
-      const text = part.repeat(400_000 / part.length);
+      const text = part.repeat(100_000 / part.length);
       for (const secret of ['secret', 'sécret', `${part}${'ä'.repeat(1_000)}secret`]) {
         hideSecrets(text, [secret]);
         showBody(text, [secret]);
