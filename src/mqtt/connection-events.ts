@@ -55,6 +55,10 @@ export interface ConnectionEvents {
   isPaused?(): boolean;
   /** How many requests have no response yet. */
   underWay(): number;
-  /** The connection is over. @param mayForbidTopic whether the broker may have ended it for the topic of a publish */
-  ended?(mayForbidTopic: boolean): void;
+  /**
+   * The connection is over.
+   * @param mayForbidTopic whether the broker may have ended it for the topic of a publish
+   * @returns whether it is known to have done so
+   */
+  ended?(mayForbidTopic: boolean): boolean;
 }

@@ -359,15 +359,17 @@ export class Connection {
     const connectedAt = this.#connectedAt;
     const wasConnected = connectedAt !== undefined;
     const underWay = this.#events.underWay();
+    let isForRequest = false;
     if (wasConnected) {
       this.#lostAt = performance.now();
-      this.#events.ended?.(!this.#isLent && mayForbidTopic(loss ?? {}));
+      isForRequest = this.#events.ended?.(!this.#isLent && mayForbidTopic(loss ?? {})) ?? false;
     }
     let reason = reasonOfLoss({ ...loss, wasConnected, underWay }, { broker, protocolVersion });
     this.#isOverrun ||= isOverrun(reason);
     const isGood = wasConnected && wasGood(connectedAt);
-    const isUnrelated = reason.consequence !== 'retry' || this.#isLent || isOwnEnd(loss ?? {});
-    const isSearch = wasConnected && this.subscriptions.offline(isUnrelated, isGood);
+    const isUnrelated =
+      reason.consequence !== 'retry' || this.#isLent || isForRequest || isOwnEnd(loss ?? {});
+    const isSearch = (wasConnected && this.subscriptions.offline(isUnrelated, isGood)) || isForRequest;
     // What was asked for just then may be the reason, too.
     const mayBeTaken = isBrokenOff(reason) && !isSearch && !this.#isLent && underWay === 0;
     const count = this.#takeovers.noted(broker, mayBeTaken ? connectedAt : undefined);

@@ -4,13 +4,17 @@ import { type Backoff, createBackoff } from './backoff.ts';
 
 /** A connection can end by chance behind a request. */
 const MIN_LOSSES = 2;
-/** Of an operation, at whatever gateways, until it counts as forbidden at all of them. */
-const MIN_LOSSES_OF_ALL = 3;
+/** Of an operation in a row at one gateway, or at all of them, until it counts as forbidden there. */
+const MIN_LOSSES_IN_ROW = {
+  neverTaken: { atGateway: 2, atAll: 3 },
+  /** The user may have lost the right. */
+  taken: { atGateway: 3, atAll: 5 },
+};
 /** Gateways at which it is forbidden until then. */
 const MANY_GATEWAYS = 2;
 /** A broker ends the connection at once; where something was sent earlier the connection was dead. In milliseconds. */
 const MAX_DELAY_MS = 5_000;
-/** So long it is known that a connection has ended behind one. */
+/** So long each connection begins with requests that leave one by one. */
 const MAX_DOUBT_MS = 3_600_000;
 /** Between two trials, of whatever. */
 const FIRST_TRIAL_MS = 60_000;
@@ -20,6 +24,8 @@ const LAST_FRESH_MS = 600_000;
 const LAST_GUILTY_MS = 1_800_000;
 /** Between two of the same topic. */
 const LAST_OWN_MS = 7_200_000;
+/** One that was asked for within this time goes before those that have waited for a shorter time. */
+const MAX_TURN_MS = 7_200_000;
 /** Of each kind; the oldest go first. */
 const MAX_REMEMBERED = 1_000;
 const MAX_TAKEN = 10_000;
@@ -40,6 +46,13 @@ export interface Unacknowledged {
   sentAt: number;
   /** A broker may end the connection for its size. */
   isLarge: boolean;
+}
+
+/** For which request the broker has ended a connection. */
+export interface Culprit {
+  request: RequestTopic;
+  /** It was not known before. */
+  isNew: boolean;
 }
 
 interface Doubt {
@@ -72,15 +85,24 @@ class Trials {
   }
 }
 
+class Guilty extends Trials {
+  /** In milliseconds of `performance.now()`. */
+  askedAt = Number.NEGATIVE_INFINITY;
+
+  constructor() {
+    super(LAST_OWN_MS);
+  }
+}
+
 export class ForbiddenRequests {
   /** By topic. */
   readonly #doubts = new Map<string, Doubt>();
-  /** By operation at a gateway, and operation: connections that ended behind one alone, while none was ever taken. */
+  /** By operation at a gateway, and operation: connections that ended behind one alone since one was taken last. */
   readonly #losses = new Map<string, Doubt>();
   /** Operations at a gateway, and operations. */
   readonly #forbidden = new Set<string>();
   /** Topics that have ended connections. */
-  readonly #guilty = new Map<string, Trials>();
+  readonly #guilty = new Map<string, Guilty>();
   /** By operation, the gateways at which the broker has taken one. */
   readonly #taken = new Map<string, Set<string>>();
   /** Of gateways that had none yet: one that is allowed is not to wait behind the many requests of others. */
@@ -92,9 +114,20 @@ export class ForbiddenRequests {
   /** The topic of the one that was sent to see. */
   #tried: string | undefined;
 
-  /** Whether a connection has ended behind some: each is to be sent alone, so that it is known what ends a connection. */
+  /** Whether a connection has ended behind some that were not acknowledged since: each of these is to be sent alone. */
+  get isAnyInDoubt(): boolean {
+    return this.#doubts.size > 0;
+  }
+
+  /** Whether one has ended so lately: whoever sends them may do so again at any time. */
   get hasDoubts(): boolean {
-    return this.#doubts.size > 0 && [...this.#doubts.values()].some(isRecent);
+    const since = performance.now() - MAX_DOUBT_MS;
+    return this.#doubts.size > 0 && [...this.#doubts.values()].some(({ at }) => at > since);
+  }
+
+  /** Whether any are forbidden. */
+  get isAny(): boolean {
+    return this.#guilty.size > 0;
   }
 
   /** Whether it is one of those, or may be forbidden with them. */
@@ -103,7 +136,7 @@ export class ForbiddenRequests {
       return false;
     }
     const [own, ...scopes] = scopesOf(request);
-    return isRecent(this.#doubts.get(own)) || scopes.some((scope) => isRecent(this.#losses.get(scope)));
+    return this.#doubts.has(own) || scopes.some((scope) => this.#losses.has(scope));
   }
 
   /** Whether it is known that the broker ends the connection for it, or likely. */
@@ -126,9 +159,13 @@ export class ForbiddenRequests {
     if (!this.isForbidden(request)) {
       return 0;
     }
-    const own = this.#guilty.get(topicOf(request))?.at ?? 0;
-    const at = Math.max(own, this.#trialsWith(request).at, this.#nextTrialAt);
-    return Math.max(0, at - performance.now());
+    const now = performance.now();
+    const own = this.#guilty.get(topicOf(request));
+    const at = Math.max(own?.at ?? 0, this.#trialsWith(request).at, this.#nextTrialAt);
+    if (own) {
+      own.askedAt = now;
+    }
+    return own && at <= now && this.#isBehindAnother(own, now) ? FIRST_TRIAL_MS : Math.max(0, at - now);
   }
 
   /** It is sent, as its time has come. */
@@ -180,9 +217,9 @@ export class ForbiddenRequests {
   /**
    * The connection has ended.
    * @param unacknowledged what it had not acknowledged then, where that may be the reason
-   * @returns what it does not take, where that is known now for the first time
+   * @returns undefined: it is not known for which
    */
-  lost(unacknowledged: readonly Unacknowledged[]): RequestTopic | undefined {
+  lost(unacknowledged: readonly Unacknowledged[]): Culprit | undefined {
     const since = performance.now() - MAX_DELAY_MS;
     const requests = new Map(unacknowledged.map(({ request }) => [topicOf(request), request]));
     const tried = requests.get(this.#tried ?? '');
@@ -194,7 +231,7 @@ export class ForbiddenRequests {
       if (!this.#guilty.has(topicOf(tried))) {
         this.#forbid(tried);
       }
-      return undefined;
+      return { request: tried, isNew: false };
     }
     if (unacknowledged.some(({ isLarge }) => isLarge)) {
       return undefined;
@@ -210,20 +247,27 @@ export class ForbiddenRequests {
       return undefined;
     }
     this.#forbid(only);
-    return only;
+    return { request: only, isNew: true };
   }
 
   /** A connection has ended behind it alone. @returns whether it is known now that it ends connections */
   #isKnownWith(request: RequestTopic): boolean {
-    const taken = this.#taken.get(request.operation);
+    const { operation, gateway } = request;
+    const taken = this.#taken.get(operation);
     const [own, atGateway, atAll] = scopesOf(request);
+    const minHere = MIN_LOSSES_IN_ROW[taken?.has(gateway) ? 'taken' : 'neverTaken'].atGateway;
+    const minOfAll = MIN_LOSSES_IN_ROW[taken ? 'taken' : 'neverTaken'].atAll;
+    const isOwn = count(this.#doubts, own) >= MIN_LOSSES;
     // Else a flow that asks one device after the other would lose a connection for each.
-    const losses = [
-      count(this.#doubts, own),
-      taken?.has(request.gateway) ? 0 : count(this.#losses, atGateway),
-      taken === undefined ? count(this.#losses, atAll) - (MIN_LOSSES_OF_ALL - MIN_LOSSES) : 0,
-    ];
-    return Math.max(...losses) >= MIN_LOSSES;
+    const isHere = count(this.#losses, atGateway) >= minHere;
+    const isAll = count(this.#losses, atAll) >= minOfAll;
+    if (isHere) {
+      taken?.delete(gateway);
+    }
+    if (isAll || taken?.size === 0) {
+      this.#taken.delete(operation);
+    }
+    return isOwn || isHere || isAll;
   }
 
   /** What was never taken of a whole operation counts as forbidden with it: else each topic would cost two connections. */
@@ -235,13 +279,14 @@ export class ForbiddenRequests {
     }
     const gateways = [...this.#forbidden].filter((scope) => scope.startsWith(`${atAll} `));
     const losses = this.#losses.get(atAll)?.losses ?? 0;
-    if (taken === undefined && (gateways.length >= MANY_GATEWAYS || losses >= MIN_LOSSES_OF_ALL)) {
+    const isMany = gateways.length >= MANY_GATEWAYS || losses >= MIN_LOSSES_IN_ROW.neverTaken.atAll;
+    if (taken === undefined && isMany) {
       this.#remember(atAll);
       this.#losses.delete(atAll);
     }
     this.#losses.delete(atGateway);
     this.#doubts.delete(own);
-    this.#guilty.set(own, new Trials(LAST_OWN_MS));
+    this.#guilty.set(own, new Guilty());
     limit(this.#guilty);
     this.#postpone(own);
   }
@@ -262,19 +307,20 @@ export class ForbiddenRequests {
     return this.#forbidden.has(atGateway) ? this.#freshTrials : this.#gatewayTrials;
   }
 
+  /** Whether one has waited longer that was asked for lately. */
+  #isBehindAnother(own: Guilty, now: number): boolean {
+    return [...this.#guilty.values()].some(({ at, askedAt }) => at < own.at && now - askedAt < MAX_TURN_MS);
+  }
+
   #postpone(topic: string): void {
     this.#guilty.get(topic)?.postpone();
     this.#nextTrialAt = performance.now() + FIRST_TRIAL_MS;
   }
 }
 
-const isRecent = (doubt: Doubt | undefined): doubt is Doubt =>
-  doubt !== undefined && performance.now() - doubt.at < MAX_DOUBT_MS;
-
 /** @returns how many connections have ended behind it */
 function count(doubts: Map<string, Doubt>, scope: string): number {
-  const known = doubts.get(scope);
-  const losses = (isRecent(known) ? known.losses : 0) + 1;
+  const losses = (doubts.get(scope)?.losses ?? 0) + 1;
   doubts.delete(scope);
   doubts.set(scope, { losses, at: performance.now() });
   limit(doubts);

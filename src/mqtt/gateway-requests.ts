@@ -3,6 +3,7 @@ import type { Identified } from '../collections/identified-items.ts';
 import type { Ranked } from '../collections/ranking.ts';
 import type { ServiceError } from '../errors.ts';
 import type { BuiltRequest } from '../protocol/operations/index.ts';
+import type { PublishPlace } from './publish-window.ts';
 import { SendQueue, type TrafficClass } from './send-queue.ts';
 
 export interface Pending extends Identified {
@@ -21,6 +22,8 @@ export interface Pending extends Identified {
   isCounted: boolean;
   /** It was sent over the present connection with QoS 1 or 2, and the broker has not acknowledged it. */
   isUnacknowledged: boolean;
+  /** With QoS 1 and 2, once it was sent. */
+  place: PublishPlace | undefined;
   /** Some brokers end the connection for the size of a packet. */
   isLarge: boolean;
   /** Index in `sent` of the gateway. */

@@ -1,15 +1,42 @@
 // How many publishes of QoS 1 and 2 a broker takes before it has acknowledged some: over all gateways together.
 
+/** That of one publish. */
+export class PublishPlace {
+  isUnacknowledged = true;
+  readonly #window: PublishWindow<never>;
+  /** Of the connection that it was sent over. */
+  readonly generation: number;
+
+  constructor(window: PublishWindow<never>, generation: number) {
+    this.#window = window;
+    this.generation = generation;
+  }
+
+  /** The broker has it, or it has failed. */
+  acknowledged(): void {
+    this.#window.acknowledged(this);
+  }
+
+  /** Nobody waits for its response any more. */
+  ended(): void {
+    this.#window.ended(this);
+  }
+}
+
 export class PublishWindow<T> {
   readonly #send: (waiter: T) => void;
   readonly #heldMs: () => number;
   readonly #waiting = new Set<T>();
   #max = Number.POSITIVE_INFINITY;
   #open = 0;
-  /** While they leave one by one: how many are unacknowledged that hold up others. */
-  #openSince: number | undefined;
-  /** How often those before were passed over. */
-  #rounds = 0;
+  /** Sent over this connection, without a response. */
+  readonly #sent = new Set<PublishPlace>();
+  /** While they leave one by one. */
+  #isNarrow = false;
+  /** They hold up others until they are acknowledged. */
+  readonly #holding = new Set<PublishPlace>();
+  /** They hold up others until their response has come, which would be lost with the connection. */
+  readonly #awaited = new Set<PublishPlace>();
   /** Of the connection: what was sent over an earlier one does not count any more. */
   #generation = 0;
   #changedAt = performance.now();
@@ -25,7 +52,7 @@ export class PublishWindow<T> {
   }
 
   get isFull(): boolean {
-    return this.#open >= this.#max || (this.#openSince ?? 0) > 0;
+    return this.#open >= this.#max || this.#holding.size + this.#awaited.size > 0;
   }
 
   /** When a place was taken or came free last, in milliseconds of `performance.now()`. */
@@ -42,58 +69,70 @@ export class PublishWindow<T> {
   reset(max: number): void {
     this.#max = max;
     this.#open = 0;
-    this.#openSince = undefined;
     this.#generation++;
+    this.#sent.clear();
     this.#changed();
-    this.#sendWaiting();
+    this.widen();
   }
 
-  /** From now on they leave one by one. */
-  narrow(): void {
-    this.#openSince = this.#open;
+  /** From now on they leave one by one. @param isAwaiting the first when all before have their responses */
+  narrow(isAwaiting: boolean): void {
+    this.#isNarrow = true;
+    for (const place of this.#sent) {
+      if (isAwaiting) {
+        this.#awaited.add(place);
+      } else if (place.isUnacknowledged) {
+        this.#holding.add(place);
+      }
+    }
   }
 
   /** While they leave one by one: those before may never be acknowledged, and hold up none any more. */
   passOver(): void {
-    this.#openSince = 0;
-    this.#rounds++;
+    this.#holding.clear();
+    this.#awaited.clear();
     this.#sendWaiting();
   }
 
   /** They leave as before `narrow`. */
   widen(): void {
-    this.#openSince = undefined;
+    this.#isNarrow = false;
+    this.passOver();
+  }
+
+  /** One publish leaves. */
+  take(): PublishPlace {
+    const place = new PublishPlace(this as unknown as PublishWindow<never>, this.#generation);
+    this.#open++;
+    this.#sent.add(place);
+    if (this.#isNarrow) {
+      this.#holding.add(place);
+    }
+    this.#changed();
+    return place;
+  }
+
+  acknowledged(place: PublishPlace): void {
+    if (!place.isUnacknowledged || place.generation !== this.#generation) {
+      return;
+    }
+    place.isUnacknowledged = false;
+    this.#open--;
+    this.#holding.delete(place);
+    this.#changed();
     this.#sendWaiting();
   }
 
-  /** One publish leaves. @returns call when it was acknowledged or failed */
-  take(): () => void {
-    this.#count(1);
-    this.#changed();
-    const generation = this.#generation;
-    const rounds = this.#rounds;
-    let isOpen = true;
-    return () => {
-      if (!isOpen || generation !== this.#generation) {
-        return;
-      }
-      isOpen = false;
-      this.#count(-1, rounds === this.#rounds);
-      this.#changed();
+  ended(place: PublishPlace): void {
+    this.#sent.delete(place);
+    if (this.#awaited.delete(place)) {
       this.#sendWaiting();
-    };
+    }
   }
 
   /** The waiter is called when there is a free place; once, however often it asks. */
   wait(waiter: T): void {
     this.#waiting.add(waiter);
-  }
-
-  #count(change: 1 | -1, isInRound = true): void {
-    this.#open += change;
-    if (this.#openSince !== undefined && isInRound) {
-      this.#openSince += change;
-    }
   }
 
   #changed(): void {

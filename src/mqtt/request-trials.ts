@@ -1,8 +1,13 @@
 // Sends requests one by one for a while, where it has to be known for which one a broker ends the connection.
-import { ForbiddenRequests, type RequestTopic, type Unacknowledged } from './forbidden-requests.ts';
+import {
+  type Culprit,
+  ForbiddenRequests,
+  type RequestTopic,
+  type Unacknowledged,
+} from './forbidden-requests.ts';
 import type { PublishWindow } from './publish-window.ts';
 
-/** A broker that takes a request acknowledges it within this time, or perhaps never. In milliseconds. */
+/** Within this time a broker acknowledges what it takes, and a gateway answers, or perhaps never. In milliseconds. */
 const STEP_MS = 5_000;
 const MAX_STEPS = 12;
 
@@ -52,10 +57,10 @@ export class RequestTrials {
 
   /** The broker has taken it, or has refused it as it should. */
   acknowledged(request: RequestTopic): void {
-    const wasTrying = this.#forbidden.isTrying;
     this.#forbidden.acknowledged(request);
-    this.#isForTrial &&= !wasTrying || this.#forbidden.isTrying;
-    if (this.#timer && !this.#isForTrial && !this.#forbidden.hasDoubts) {
+    // Others that are forbidden with it may be taken, too, one after the other.
+    this.#isForTrial &&= this.#forbidden.isAny;
+    if (this.#timer && !this.#isForTrial && !this.#forbidden.isAnyInDoubt) {
       this.#widen();
     }
   }
@@ -68,7 +73,7 @@ export class RequestTrials {
   }
 
   /** See `ForbiddenRequests.lost`. */
-  lost(unacknowledged: readonly Unacknowledged[]): RequestTopic | undefined {
+  lost(unacknowledged: readonly Unacknowledged[]): Culprit | undefined {
     this.#isForTrial &&= !this.#forbidden.isTrying;
     return this.#forbidden.lost(unacknowledged);
   }
@@ -80,11 +85,14 @@ export class RequestTrials {
   }
 
   #narrow(isForTrial: boolean): void {
+    const isForFirst = isForTrial && !this.#isForTrial;
     this.#isForTrial ||= isForTrial;
     if (this.#timer === undefined) {
       this.#steps = 0;
       this.#timer = setTimeout(() => this.#step(), STEP_MS);
-      this.#window.narrow();
+      this.#window.narrow(isForTrial);
+    } else if (isForFirst) {
+      this.#window.narrow(true);
     }
   }
 

@@ -136,6 +136,7 @@ export class Requests {
         isRemoved: true,
         isCounted: false,
         isUnacknowledged: false,
+        place: undefined,
         isLarge: false,
         index: -1,
         waitingSince: options.since ?? performance.now(),
@@ -232,25 +233,31 @@ export class Requests {
     }
   }
 
-  /** Call when a connection has ended. @param mayForbidTopic whether that may be for the topic of a request */
-  lost(mayForbidTopic: boolean): void {
+  /**
+   * Call when a connection has ended.
+   * @param mayForbidTopic whether that may be for the topic of a request
+   * @returns whether it is known to be for that
+   */
+  lost(mayForbidTopic: boolean): boolean {
     const all = this.#sent.takeUnacknowledged();
     const unacknowledged = mayForbidTopic ? all : [];
-    const found = this.#trials.lost(
+    const culprit = this.#trials.lost(
       unacknowledged.map(({ request, deadline, timeout, isLarge }) => ({
         ...{ request, isLarge },
         sentAt: deadline - timeout,
       })),
     );
-    if (found) {
+    if (culprit?.isNew) {
+      const { operation, gateway } = culprit.request;
       this.#warn(
-        `${this.#transport.broker} ends the connection at a request (${found.operation}) to gateway ${found.gateway}: the ` +
-          'user may not send it',
+        `${this.#transport.broker} ends the connection at a request (${operation}) to gateway ${gateway}: the user may not ` +
+          'send it',
       );
     }
     for (const pending of unacknowledged) {
       this.#endForbidden(pending);
     }
+    return culprit !== undefined;
   }
 
   /** Call when the broker has nothing to subscribe or to give back any more. */
@@ -395,13 +402,14 @@ export class Requests {
       return;
     }
     const qos = Math.min(this.#limits.qos, maxQos) as RequestLimits['qos'];
-    const free = qos === 0 ? undefined : this.#window.take();
+    pending.place = qos === 0 ? undefined : this.#window.take();
     pending.isUnacknowledged = qos > 0;
     pending.isLarge = payload.length > MAX_SMALL_LENGTH;
     this.#trials.sent(request);
     this.#transport.publish(topic, payload, qos, (error) => {
-      free?.();
+      // First what is known by it: others leave as soon as its place is free.
       this.#published(pending, error);
+      pending.place?.acknowledged();
     });
   }
 

@@ -127,6 +127,7 @@ export class SentRequests {
       return false;
     }
     pending.group.delete(pending);
+    pending.place?.ended();
     if (!pending.isCounted) {
       this.#countWithoutPlace(pending, -1);
     }

@@ -1993,9 +1993,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     '**Request that ends the connection.** Some brokers, such as RabbitMQ and AWS IoT, end the connection where a user may not send a request, with QoS 1 or 2 before they acknowledge it.':
       'about the broker',
-    'After the first connection that ends so within five seconds, requests leave one by one for up to a minute, and within an hour again when one comes that was under way then, or that may be forbidden with it, so that it is known which one it is; one that is not acknowledged within five seconds holds up no others.':
+    'After the first connection that ends so within five seconds, requests leave one by one for up to a minute, and again with each connection for an hour, and when one comes that was under way then or may be forbidden with it, so that it is known which one it is; one that is not acknowledged within five seconds holds up no others.':
       {
-        'mqtt/forbidden-requests': ['are in doubt for an hour after a connection that ended behind them'],
+        'mqtt/forbidden-requests':
+          'are in doubt after a connection that ended behind them, which lets all leave one by one for an hour',
         'mqtt/forbidden-publishes': 'are found among many that are under way, none of which is taken for one',
         'mqtt/request-trials': [
           'leave so for a minute at most, and when one of those comes again',
@@ -2007,27 +2008,38 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'are alone those of their topic where the broker has taken another one of the operation at the gateway',
       'mqtt/forbidden-publishes': 'end with the reason from the second on, and all others go on',
     },
-    'So do, where the broker has taken none of the operation yet, all of it at this gateway after two connections, and at all gateways after three, or two such gateways.':
+    'So do all of the operation at a gateway after two in a row there, or three where one was taken before, and at all gateways after three in a row (five), or where it is forbidden at two and was taken at none.':
       {
         'mqtt/forbidden-requests': [
           'are all of the operation at the gateway where it has taken none, of which others are tried first',
           'are known after two of an operation at a gateway that has taken none, whatever their devices are',
+          'are all of an operation at a gateway again after three in a row, though some were taken before',
           'are known after three of an operation that no gateway has taken',
+          'are all of an operation again after five in a row, though some were taken before',
           'are all of the operation at two gateways where it was taken at none, and one that is taken frees the others',
           'are not those of all gateways where the broker has taken one before, however long ago',
         ],
         'mqtt/forbidden-publishes': 'are found where a flow asks one device after the other',
       },
-    'One of them is sent to see after a minute, doubling to half an hour, the same one to two hours; of those that have ended no connection themselves one every ten minutes at least, in the order in which they come, and those of gateways that had none yet take turns of their own: some 14 connections an hour at most, however many are forbidden.':
+    'One of them is sent to see after a minute, doubling to half an hour, the same one to two hours, each in its turn: one that is asked for at least every two hours goes before those that have waited for a shorter time.':
       {
         'mqtt/forbidden-requests': [
           'are tried after 1, 2, 4 … 120 minutes, one at a time, and alone blamed for what follows',
-          'let one that has ended no connection be tried within ten minutes, however often others are asked for',
-          'let a gateway that had no trial yet be tried within ten minutes, however many others have been',
           'cost a connection each half hour at most, however many they are, and one topic every two hours',
-          'cost 14 connections an hour at most, however many gateways, operations and topics are forbidden',
+          'have their turns in order: one that is asked for once an hour goes before those that are every minute',
         ],
         'mqtt/forbidden-publishes': 'are sent again later, and go on when the broker takes one',
+      },
+    'It waits until the requests before it are answered, for five seconds at most.': {
+      'mqtt/forbidden-publishes': 'are tried when those before them in a batch have their responses',
+    },
+    'Of those that have ended no connection themselves one is sent every ten minutes at least, in the order in which they come, and those of gateways that had none yet take turns of their own: some 14 connections an hour at most, however many are forbidden.':
+      {
+        'mqtt/forbidden-requests': [
+          'let one that has ended no connection be tried within ten minutes, however often others are asked for',
+          'let a gateway that had no trial yet be tried within ten minutes, however many others have been',
+          'cost 14 connections an hour at most, however many gateways, operations and topics are forbidden',
+        ],
       },
     'Each address of a list is known by itself.': {
       'mqtt/request-trials': 'are not those of another broker of the list',

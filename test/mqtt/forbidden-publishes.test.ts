@@ -134,6 +134,59 @@ for (const [version, protocolVersion] of [
       assert.equal(results.at(-1), 'NOT_CONNECTED.endsConnection');
     });
 
+    it('are tried when those before them in a batch have their responses', async () => {
+      const session = open({ requestTimeout: 4_000 });
+      // Each gateway takes a moment for its response.
+      answerAll(bench.broker, ({ topic, id }) => {
+        if (!topic.includes(G2)) {
+          setTimeout(
+            () =>
+              bench.broker.publish(topic.replace('/request/', '/response/'), { status: 0, id, response: 21 }),
+            300,
+          );
+        }
+        return undefined;
+      });
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      let results: string[] = [];
+      const { length } = bench.broker.connections;
+      for (let round = 0; round < 6; round++) {
+        const asked = ['c0141f680004', 'c0141f680005', G2, 'c0141f680006'];
+        results = await passTimeUntil(Promise.all(asked.map((gateway) => read(session, gateway))));
+        await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 60_000)));
+        mock.timers.tick(240_000);
+        await passTimeUntil(reached(session, 'connected'));
+        if (round >= 2) {
+          assert.deepEqual(results, ['answered', 'answered', results[2], 'answered']);
+        }
+      }
+      assert.ok(bench.broker.connections.length > length + 2, 'one was tried');
+    });
+
+    it('are all tried in a batch, one after the other, once the broker takes them', async () => {
+      const session = open({ requestTimeout: 4_000 });
+      bench.broker.options.forbids = (topic) => topic.includes('/request/');
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      const gateways = Array.from({ length: 6 }, (_, n) => `c0141f68000${n}`);
+      const batch = () => passTimeUntil(Promise.all(gateways.map((gateway) => read(session, gateway))));
+      for (let round = 0; round < 5; round++) {
+        await batch();
+        await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 60_000)));
+      }
+      bench.broker.options.forbids = () => false;
+      answerAll(bench.broker, ({ id }) => ({ id, response: 21 }));
+      await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 60_000)));
+      mock.timers.tick(2 * 3_600_000);
+      await passTimeUntil(reached(session, 'connected'));
+      await batch();
+      assert.deepEqual(
+        await batch(),
+        gateways.map(() => 'answered'),
+      );
+    });
+
     it('hold up no others while they wait for a subscription that the broker refuses', async () => {
       const session = open();
       const [third, ok] = ['c0141f680003', 'c0141f680004'];

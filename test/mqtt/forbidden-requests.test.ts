@@ -1,7 +1,7 @@
 // Requests for which a broker ends the connection: which they are, and when one is sent again.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { ForbiddenRequests, type RequestTopic } from '../../src/mqtt/forbidden-requests.ts';
+import { type Culprit, ForbiddenRequests, type RequestTopic } from '../../src/mqtt/forbidden-requests.ts';
 
 const request = (gateway: string, operation: string, id = '8800', device = 'd'): RequestTopic => ({
   ...{ gateway, device, operation },
@@ -13,6 +13,7 @@ const READ_C = request('c', 'read');
 const OTHER_A = request('a', 'read', '8900');
 const WRITE_A = request('a', 'write');
 const MINUTE = 60_000;
+const realNow = performance.now;
 
 describe('requests that end the connection', () => {
   let now: number;
@@ -20,12 +21,16 @@ describe('requests that end the connection', () => {
 
   beforeEach(() => {
     now = 1_000_000;
-    mock.method(performance, 'now', () => now);
+    // A mock would remember each call.
+    performance.now = () => now;
     // No jitter.
     mock.method(Math, 'random', () => 0);
     forbidden = new ForbiddenRequests();
   });
-  afterEach(() => mock.restoreAll());
+  afterEach(() => {
+    mock.restoreAll();
+    performance.now = realNow;
+  });
 
   const under = (one: RequestTopic, more: object = {}) => ({
     request: one,
@@ -33,7 +38,9 @@ describe('requests that end the connection', () => {
     isLarge: false,
     ...more,
   });
-  const lose = (...requests: RequestTopic[]) => forbidden.lost(requests.map((one) => under(one)));
+  const lose = (...requests: RequestTopic[]) => requestOf(forbidden.lost(requests.map((one) => under(one))));
+  /** What is known now for the first time. */
+  const requestOf = (culprit: Culprit | undefined) => (culprit?.isNew ? culprit.request : undefined);
   const loseTwice = (one: RequestTopic) => [lose(one), lose(one)][1];
   const isSent = (one: RequestTopic) => forbidden.waitOf(one) === 0;
   /** It is sent to see, which ends the connection. */
@@ -80,11 +87,43 @@ describe('requests that end the connection', () => {
     assert.deepEqual([isSent(READ_A), isSent(READ_B), isSent(READ_C)], [true, true, true]);
   });
 
-  it('are not added up over an hour', () => {
+  it('are known whatever the time between two, as a flow may ask for them once a day', () => {
+    lose(READ_A, OTHER_A);
+    now += 24 * 60 * MINUTE;
+    assert.equal(forbidden.isInDoubt(READ_A), true);
     lose(READ_A);
-    now += 60 * MINUTE;
-    assert.equal(lose(OTHER_A), undefined);
-    assert.equal(isSent(READ_A), true);
+    now += 24 * 60 * MINUTE;
+    assert.equal(lose(OTHER_A), OTHER_A);
+  });
+
+  it('are all of an operation at a gateway again after three in a row, though some were taken before', () => {
+    forbidden.acknowledged(OTHER_A);
+    forbidden.acknowledged(READ_B);
+    const nth = (n: number) => request('a', 'read', `${n}`);
+    lose(nth(1));
+    lose(nth(2));
+    forbidden.acknowledged(nth(3));
+    assert.deepEqual([lose(nth(4)), lose(nth(5))], [undefined, undefined]);
+    assert.ok(lose(nth(6)));
+    assert.deepEqual(
+      [isSent(OTHER_A), isSent(nth(3)), isSent(READ_B), isSent(WRITE_A)],
+      [false, false, true, true],
+    );
+  });
+
+  it('are all of an operation again after five in a row, though some were taken before', () => {
+    for (const gateway of ['a', 'b', 'c']) {
+      forbidden.acknowledged(request(gateway, 'read'));
+    }
+    for (let n = 0; n < 4; n++) {
+      assert.equal(lose(request(`g${n}`, 'read')), undefined);
+    }
+    assert.ok(lose(READ_A));
+    assert.deepEqual([isSent(READ_B), isSent(READ_C), isSent(WRITE_A)], [false, false, true]);
+    now += MINUTE;
+    forbidden.sent(READ_C);
+    forbidden.acknowledged(READ_C);
+    assert.deepEqual([isSent(READ_B), isSent(READ_C)], [true, true]);
   });
 
   it('are none where the broker has acknowledged one in between', () => {
@@ -122,7 +161,7 @@ describe('requests that end the connection', () => {
     assert.equal(forbidden.hasDoubts, false);
   });
 
-  it('are in doubt for an hour after a connection that ended behind them', () => {
+  it('are in doubt after a connection that ended behind them, which lets all leave one by one for an hour', () => {
     lose(READ_A);
     assert.deepEqual([forbidden.isInDoubt(READ_A), forbidden.isInDoubt(WRITE_A)], [true, false]);
     now += 60 * MINUTE - 1;
@@ -130,8 +169,8 @@ describe('requests that end the connection', () => {
     assert.equal(lose(READ_A), READ_A);
     lose(READ_B, WRITE_A);
     now += 60 * MINUTE;
-    assert.deepEqual([forbidden.hasDoubts, forbidden.isInDoubt(WRITE_A)], [false, false]);
-    assert.equal(lose(WRITE_A), undefined);
+    assert.deepEqual([forbidden.hasDoubts, forbidden.isInDoubt(WRITE_A)], [false, true]);
+    assert.equal(lose(WRITE_A), WRITE_A);
   });
 
   it('are alone those of their topic where the broker has taken another one of the operation at the gateway', () => {
@@ -170,7 +209,11 @@ describe('requests that end the connection', () => {
     forbidden.acknowledged(fresh);
     assert.deepEqual([isSent(fresh), isSent(request('e', 'read'))], [true, true]);
     const tried = [READ_A, READ_C, fresh].map((one) => forbidden.isTrial(one));
-    assert.deepEqual(tried, [true, true, false], 'those that have ended connections are sent to see');
+    assert.deepEqual(
+      tried,
+      [true, false, false],
+      'those that have ended connections are sent to see, in turn',
+    );
   });
 
   it('let a gateway that had no trial yet be tried within ten minutes, however many others have been', () => {
@@ -304,6 +347,26 @@ describe('requests that end the connection', () => {
     assert.ok(minutes <= 10, `${minutes}`);
   });
 
+  it('have their turns in order: one that is asked for once an hour goes before those that are every minute', () => {
+    forbidden.acknowledged(request('b', 'read', 'taken'));
+    const often = Array.from({ length: 10 }, (_, n) => request('a', 'read', `${n}`));
+    for (const one of often) {
+      forbidden.acknowledged(WRITE_A);
+      loseTwice(one);
+    }
+    loseTwice(READ_B);
+    let hours = 0;
+    for (let minute = 0; hours === 0; minute++) {
+      now += MINUTE;
+      const due = often.find(isSent);
+      if (due) {
+        tryInVain(due);
+      }
+      hours = minute % 60 === 59 && isSent(READ_B) ? minute / 60 : 0;
+    }
+    assert.ok(hours <= 5, `${hours}`);
+  });
+
   it('that were tried are no trial any more when the broker takes them after all', () => {
     loseTwice(READ_A);
     now += MINUTE;
@@ -348,6 +411,7 @@ describe('requests that end the connection', () => {
     const nth = (n: number) => request('a', 'read', `${n}`);
     for (let i = 0; i <= 1_000; i++) {
       loseTwice(nth(i));
+      forbidden.acknowledged(request('a', 'read', 'taken'));
     }
     assert.deepEqual(
       [0, 1, 1_000].map((n) => isSent(nth(n))),

@@ -27,6 +27,7 @@ export const createPending = (gateway: GatewayRequests, changes: Partial<Pending
   isRemoved: false,
   isCounted: false,
   isUnacknowledged: false,
+  place: undefined,
   isLarge: false,
   index: -1,
   waitingSince: performance.now(),

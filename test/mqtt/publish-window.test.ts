@@ -12,7 +12,8 @@ describe('the publishes that a broker takes', () => {
     const window = new PublishWindow<string>(
       (name) => {
         sent.push(name);
-        acknowledge.push(window.take());
+        const place = window.take();
+        acknowledge.push(() => place.acknowledged());
         if (again.includes(name)) {
           window.wait(name);
         }
@@ -29,15 +30,15 @@ describe('the publishes that a broker takes', () => {
     assert.equal(window.isFull, false);
     window.take();
     assert.equal(window.isFull, true);
-    first();
+    first.acknowledged();
     assert.equal(window.isFull, false);
   });
 
   it('count each once, however often it is acknowledged', () => {
     const { window } = open(2);
     const [first] = [window.take(), window.take()];
-    first();
-    first();
+    first.acknowledged();
+    first.acknowledged();
     window.take();
     assert.equal(window.isFull, true);
   });
@@ -64,7 +65,7 @@ describe('the publishes that a broker takes', () => {
     assert.equal(window.heldBefore, 2);
     heldMs = 3;
     assert.equal(window.heldBefore, 2);
-    acknowledged();
+    acknowledged.acknowledged();
     assert.equal(window.heldBefore, 3);
   });
 
@@ -75,7 +76,7 @@ describe('the publishes that a broker takes', () => {
       window.wait(name);
     }
     assert.deepEqual(sent, []);
-    first();
+    first.acknowledged();
     assert.deepEqual(sent, ['a']);
     for (let i = 0; i < 3; i++) {
       acknowledge[i]?.();
@@ -92,7 +93,7 @@ describe('the publishes that a broker takes', () => {
     window.reset(2);
     assert.deepEqual(sent, ['a', 'b']);
     assert.equal(window.isFull, true);
-    earlier();
+    earlier.acknowledged();
     assert.deepEqual(sent, ['a', 'b']);
     assert.equal(window.isFull, true);
   });
@@ -121,11 +122,11 @@ describe('the publishes that a broker takes', () => {
     const acknowledged = window.take();
     assert.ok(window.changedAt >= start);
     start = await next();
-    acknowledged();
+    acknowledged.acknowledged();
     const at = window.changedAt;
     assert.ok(at >= start);
     start = await next();
-    acknowledged();
+    acknowledged.acknowledged();
     assert.equal(window.changedAt, at);
     window.reset(3);
     assert.ok(window.changedAt >= start);

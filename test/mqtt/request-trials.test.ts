@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { RequestTopic } from '../../src/mqtt/forbidden-requests.ts';
-import { PublishWindow } from '../../src/mqtt/publish-window.ts';
+import { type PublishPlace, PublishWindow } from '../../src/mqtt/publish-window.ts';
 import { RequestTrials } from '../../src/mqtt/request-trials.ts';
 
 const BROKER = 'mqtt://a';
 const MAX = 5;
 const MINUTE = 60_000;
+const realNow = performance.now;
 const STEP_MS = 1_000;
 const request = (gateway: string, id = '8800'): RequestTopic => ({
   ...{ gateway, device: 'd', operation: 'read' },
@@ -23,7 +24,8 @@ describe('requests while it is looked for what ends the connection', () => {
 
   beforeEach(() => {
     now = 1_000_000;
-    mock.method(performance, 'now', () => now);
+    // A mock would remember each call.
+    performance.now = () => now;
     // No jitter.
     mock.method(Math, 'random', () => 0);
     mock.timers.enable({ apis: ['setTimeout'] });
@@ -37,6 +39,7 @@ describe('requests while it is looked for what ends the connection', () => {
   afterEach(() => {
     mock.timers.reset();
     mock.restoreAll();
+    performance.now = realNow;
   });
 
   const pass = (milliseconds: number) => {
@@ -50,12 +53,13 @@ describe('requests while it is looked for what ends the connection', () => {
     trials.lost(requests.map((one) => ({ request: one, sentAt: now, isLarge: false })));
   /** How many may be unacknowledged; those that leave for this are acknowledged at once. */
   const places = () => {
-    const taken: (() => void)[] = [];
+    const taken: PublishPlace[] = [];
     while (!window.isFull) {
       taken.push(window.take());
     }
-    for (const free of taken) {
-      free();
+    for (const place of taken) {
+      place.acknowledged();
+      place.ended();
     }
     return taken.length;
   };
@@ -63,7 +67,7 @@ describe('requests while it is looked for what ends the connection', () => {
     trials.sent(FORBIDDEN);
     lose(FORBIDDEN);
     trials.connected(BROKER, MAX);
-    assert.equal(lose(FORBIDDEN), FORBIDDEN);
+    assert.deepEqual(lose(FORBIDDEN), { request: FORBIDDEN, isNew: true });
     trials.connected(BROKER, MAX);
   };
 
@@ -94,6 +98,17 @@ describe('requests while it is looked for what ends the connection', () => {
     trials.added(FORBIDDEN);
     pass(MINUTE / 2);
     assert.equal(places(), MAX);
+  });
+
+  it('leave so until all of those were acknowledged, also a day later', () => {
+    lose(FORBIDDEN, OTHER);
+    pass(MINUTE);
+    now += 24 * 60 * MINUTE;
+    trials.connected(BROKER, MAX);
+    assert.equal(places(), MAX);
+    trials.added(OTHER);
+    trials.acknowledged(OTHER);
+    assert.equal(places(), 1);
   });
 
   it('leave as ever once it is known', () => {
@@ -176,9 +191,9 @@ describe('requests while it is looked for what ends the connection', () => {
     pass(MINUTE);
     const free = [window.take(), window.take()];
     trials.added(FORBIDDEN);
-    free[0]?.();
+    free[0]?.acknowledged();
     assert.equal(places(), 0);
-    free[1]?.();
+    free[1]?.acknowledged();
     assert.equal(places(), 1);
   });
 

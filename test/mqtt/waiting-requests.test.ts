@@ -283,7 +283,7 @@ describe('requests that wait', () => {
     wait('a', G);
     waiting.windowIsFull();
     pass(5);
-    acknowledged();
+    acknowledged.acknowledged();
     window.take();
     wait('b', G);
     waiting.windowIsFull();
