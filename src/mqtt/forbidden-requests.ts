@@ -4,12 +4,14 @@ import { type Backoff, createBackoff } from './backoff.ts';
 
 /** A connection can end by chance behind a request. */
 const MIN_LOSSES = 2;
-/** Of an operation in a row at one gateway, or at all of them, until it counts as forbidden there. */
-const MIN_LOSSES_IN_ROW = {
-  neverTaken: { atGateway: 2, atAll: 3 },
+/** Of an operation in a row at one gateway, until it counts as forbidden there. */
+const MIN_LOSSES_AT_GATEWAY = {
+  neverTaken: 2,
   /** The user may have lost the right. */
-  taken: { atGateway: 3, atAll: 5 },
+  taken: 3,
 };
+/** Of an operation that was never taken, until it counts as forbidden at all gateways. */
+const MIN_LOSSES_OF_ALL = 3;
 /** Gateways at which it is forbidden until then. */
 const MANY_GATEWAYS = 2;
 /** A broker ends the connection at once; where something was sent earlier the connection was dead. In milliseconds. */
@@ -154,7 +156,7 @@ export class ForbiddenRequests {
     return this.isForbidden(request) && this.waitOf(request) === 0;
   }
 
-  /** Milliseconds until it may be sent; 0: now, which may be a trial. */
+  /** Milliseconds until it may be sent, about so many where others go first; 0: now, which may be a trial. */
   waitOf(request: RequestTopic): number {
     if (!this.isForbidden(request)) {
       return 0;
@@ -165,7 +167,7 @@ export class ForbiddenRequests {
     if (own) {
       own.askedAt = now;
     }
-    return own && at <= now && this.#isBehindAnother(own, now) ? FIRST_TRIAL_MS : Math.max(0, at - now);
+    return own && at <= now && this.#isBehindAnother(own, now) ? LAST_GUILTY_MS : Math.max(0, at - now);
   }
 
   /** It is sent, as its time has come. */
@@ -255,16 +257,16 @@ export class ForbiddenRequests {
     const { operation, gateway } = request;
     const taken = this.#taken.get(operation);
     const [own, atGateway, atAll] = scopesOf(request);
-    const minHere = MIN_LOSSES_IN_ROW[taken?.has(gateway) ? 'taken' : 'neverTaken'].atGateway;
-    const minOfAll = MIN_LOSSES_IN_ROW[taken ? 'taken' : 'neverTaken'].atAll;
+    const minHere = MIN_LOSSES_AT_GATEWAY[taken?.has(gateway) ? 'taken' : 'neverTaken'];
     const isOwn = count(this.#doubts, own) >= MIN_LOSSES;
     // Else a flow that asks one device after the other would lose a connection for each.
     const isHere = count(this.#losses, atGateway) >= minHere;
-    const isAll = count(this.#losses, atAll) >= minOfAll;
+    // What ends connections at some gateways says nothing of others where it was taken.
+    const isAll = taken === undefined && count(this.#losses, atAll) >= MIN_LOSSES_OF_ALL;
     if (isHere) {
       taken?.delete(gateway);
     }
-    if (isAll || taken?.size === 0) {
+    if (taken?.size === 0) {
       this.#taken.delete(operation);
     }
     return isOwn || isHere || isAll;
@@ -279,7 +281,7 @@ export class ForbiddenRequests {
     }
     const gateways = [...this.#forbidden].filter((scope) => scope.startsWith(`${atAll} `));
     const losses = this.#losses.get(atAll)?.losses ?? 0;
-    const isMany = gateways.length >= MANY_GATEWAYS || losses >= MIN_LOSSES_IN_ROW.neverTaken.atAll;
+    const isMany = gateways.length >= MANY_GATEWAYS || losses >= MIN_LOSSES_OF_ALL;
     if (taken === undefined && isMany) {
       this.#remember(atAll);
       this.#losses.delete(atAll);

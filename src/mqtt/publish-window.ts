@@ -33,6 +33,7 @@ export class PublishWindow<T> {
   readonly #sent = new Set<PublishPlace>();
   /** While they leave one by one. */
   #isNarrow = false;
+  #isAwaiting = false;
   /** They hold up others until they are acknowledged. */
   readonly #holding = new Set<PublishPlace>();
   /** They hold up others until their response has come, which would be lost with the connection. */
@@ -75,9 +76,10 @@ export class PublishWindow<T> {
     this.widen();
   }
 
-  /** From now on they leave one by one. @param isAwaiting the first when all before have their responses */
+  /** From now on they leave one by one. @param isAwaiting each when all before have their responses */
   narrow(isAwaiting: boolean): void {
     this.#isNarrow = true;
+    this.#isAwaiting = isAwaiting;
     for (const place of this.#sent) {
       if (isAwaiting) {
         this.#awaited.add(place);
@@ -106,7 +108,7 @@ export class PublishWindow<T> {
     this.#open++;
     this.#sent.add(place);
     if (this.#isNarrow) {
-      this.#holding.add(place);
+      (this.#isAwaiting ? this.#awaited : this.#holding).add(place);
     }
     this.#changed();
     return place;

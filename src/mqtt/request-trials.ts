@@ -51,8 +51,14 @@ export class RequestTrials {
     return this.#forbidden.waitOf(request);
   }
 
+  /** It is about to leave. */
   sent(request: RequestTopic): void {
+    const isTrial = this.#timer !== undefined && this.#forbidden.isForbidden(request);
     this.#forbidden.sent(request);
+    if (isTrial) {
+      // Its acknowledgement shows what the broker makes of it.
+      this.#window.narrow(false);
+    }
   }
 
   /** The broker has taken it, or has refused it as it should. */

@@ -402,10 +402,10 @@ export class Requests {
       return;
     }
     const qos = Math.min(this.#limits.qos, maxQos) as RequestLimits['qos'];
+    this.#trials.sent(request);
     pending.place = qos === 0 ? undefined : this.#window.take();
     pending.isUnacknowledged = qos > 0;
     pending.isLarge = payload.length > MAX_SMALL_LENGTH;
-    this.#trials.sent(request);
     this.#transport.publish(topic, payload, qos, (error) => {
       // First what is known by it: others leave as soon as its place is free.
       this.#published(pending, error);

@@ -2008,14 +2008,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'are alone those of their topic where the broker has taken another one of the operation at the gateway',
       'mqtt/forbidden-publishes': 'end with the reason from the second on, and all others go on',
     },
-    'So do all of the operation at a gateway after two in a row there, or three where one was taken before, and at all gateways after three in a row (five), or where it is forbidden at two and was taken at none.':
+    'So do all of the operation at a gateway after two in a row there, or three where one was taken before, and, where it was taken at none, at all gateways after three in a row, or where it is forbidden at two.':
       {
         'mqtt/forbidden-requests': [
           'are all of the operation at the gateway where it has taken none, of which others are tried first',
           'are known after two of an operation at a gateway that has taken none, whatever their devices are',
           'are all of an operation at a gateway again after three in a row, though some were taken before',
           'are known after three of an operation that no gateway has taken',
-          'are all of an operation again after five in a row, though some were taken before',
+          'are none of an operation at gateways where it was taken, however many others end connections',
           'are all of the operation at two gateways where it was taken at none, and one that is taken frees the others',
           'are not those of all gateways where the broker has taken one before, however long ago',
         ],

@@ -131,4 +131,34 @@ describe('the publishes that a broker takes', () => {
     window.reset(3);
     assert.ok(window.changedAt >= start);
   });
+
+  it('leave one by one, each when those before have their responses, or are passed over', () => {
+    const { window, sent } = open(5);
+    const [answered, silent] = [window.take(), window.take()];
+    answered.acknowledged();
+    window.narrow(true);
+    window.wait('a');
+    silent.acknowledged();
+    answered.ended();
+    assert.deepEqual(sent, []);
+    window.passOver();
+    assert.deepEqual(sent, ['a']);
+    window.wait('b');
+    assert.equal(window.isFull, true);
+    window.widen();
+    assert.deepEqual(sent, ['a', 'b']);
+  });
+
+  it('leave one by one, each when those before are acknowledged', () => {
+    const { window, sent, acknowledge } = open(5);
+    window.take().acknowledged();
+    window.narrow(false);
+    window.wait('a');
+    window.wait('b');
+    assert.equal(window.isFull, false);
+    window.passOver();
+    assert.deepEqual(sent, ['a']);
+    acknowledge[0]?.();
+    assert.deepEqual(sent, ['a', 'b']);
+  });
 });

@@ -127,6 +127,21 @@ describe('requests while it is looked for what ends the connection', () => {
     assert.equal(places(), MAX);
   });
 
+  it('wait for the responses of those that leave before that one, and for its acknowledgement alone', () => {
+    forbid();
+    pass(MINUTE);
+    trials.added(FORBIDDEN);
+    const before = window.take();
+    before.acknowledged();
+    assert.equal(places(), 0);
+    before.ended();
+    trials.sent(FORBIDDEN);
+    const tried = window.take();
+    assert.equal(places(), 0);
+    tried.acknowledged();
+    assert.equal(places(), 1);
+  });
+
   it('leave so over the next connection where that one has not left yet', () => {
     forbid();
     pass(MINUTE);
