@@ -9,6 +9,8 @@ const COMPUTING = /^(demo|e2e|editor|examples)\b/;
 const LONG =
   /^(editor.(panels|untouched|looks|sidebar-changes|preview|simulator)|examples.harm-(labels|reports|influx)|e2e.try-the-nodes|mqtt.connection-count)\.test/;
 
+process.env.MT_LIMITS = '3';
+
 const files = readdirSync(__dirname, { recursive: true })
   .filter((file) => file.endsWith('.test.ts'))
   .sort((a, b) => Number(LONG.test(b)) - Number(LONG.test(a)) || a.localeCompare(b));

@@ -34,7 +34,7 @@ function chain(file: string): Node[] {
       ...(typeof node.func === 'string' && {
         func: node.func.replace("'samples.jsonl'", JSON.stringify(file)),
       }),
-      ...(node.type === 'mt-timestamped-ack' && { timeout: '1500', wires: [['out']] }),
+      ...(node.type === 'mt-timestamped-ack' && { timeout: '4000', wires: [['out']] }),
     }));
 }
 
@@ -58,7 +58,7 @@ describeNodes('storing samples before acknowledging them', (start) => {
 
   it('stores all of 20 000 samples and leaves none unacknowledged, with 5 % of the answers lost', async function () {
     this.timeout(300_000);
-    box = await startService({ rest: false, rate: 0, delay: 0, lostAnswers: 0.05, ackTimeout: 3_000 });
+    box = await startService({ rest: false, rate: 0, delay: 0, lostAnswers: 0.05, ackTimeout: 6_000 });
     const file = join(folder, 'samples.jsonl');
     const flow = await start(flowAround(serviceNode(box, { maxInFlight: 256 }), ...chain(file)), {
       nodes: CORE,

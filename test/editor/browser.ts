@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { type NodeConfig, type NodeRed, startNodeRed, VERSIONS, type Version } from '../e2e/node-red.ts';
 import type { PackageFolder } from '../e2e/package.ts';
+import { limit } from '../limits.ts';
 import { findBrowser, requireBrowser } from '../requirements.ts';
 import { takeFlows } from './take-flows.ts';
 
@@ -22,7 +23,7 @@ const FLAGS = [
  * Only ends what hangs: several pages that load at once on a busy machine take long. Less than any test may take: then it is
  * told what was waited for.
  */
-const MAX_WAIT_MS = 40_000;
+const MAX_WAIT_MS = limit(40_000);
 
 /** Node-RED's own tips fail where one of them is due before their place in the sidebar is there. */
 const OF_TIPS = /undefined \(reading 'html'\)/;

@@ -60,7 +60,6 @@ for (const [index, version] of [...VERSIONS, OLDEST].entries()) {
 
     async function open(): Promise<[Editor, Sidebar]> {
       const opened = await openEditor(red.url);
-      opened.page.setDefaultTimeout(30_000);
       const told = pushed(opened.page);
       const sidebar = await openSidebar(opened);
       // The editor may have shown the tab before: then it asks again when something has changed.

@@ -29,7 +29,6 @@ describe('a device in the sidebar', function () {
     await red.status('reports', ({ text }) => text === 'connected');
     await report(20, 0);
     editor = await openEditor(red.url, { height: 1400 });
-    editor.page.setDefaultTimeout(20_000);
     side = await openSidebar(editor);
     const gateway = side.tree.locator(`[data-key="/${service.demo.gateway}"]`);
     await gateway.waitFor();

@@ -45,7 +45,6 @@ describe('the sidebar beside the flows', function () {
     ]);
     await red.status('reports', ({ text }) => text === 'connected');
     editor = await openEditor(red.url, { height: 1000 });
-    editor.page.setDefaultTimeout(20_000);
   });
   withoutPageErrors(() => editor);
   after(async () => {

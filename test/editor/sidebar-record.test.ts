@@ -27,7 +27,6 @@ for (const [index, version] of VERSIONS.entries()) {
       await deploy();
       await red.status('reports', ({ text }) => text === 'connected');
       editor = await openEditor(red.url);
-      editor.page.setDefaultTimeout(20_000);
       await openSidebar(editor);
     });
     // What one test leaves behind when it fails is nothing that the next one stumbles over.

@@ -32,7 +32,6 @@ describe('the sidebar in a small window', function () {
       }
     }
     editor = await openEditor(red.url, { width: 1100, height: 700 });
-    editor.page.setDefaultTimeout(20_000);
     await editor.page.evaluate("RED.sidebar.show('debug')");
     side = await openSidebar(editor, true);
   });

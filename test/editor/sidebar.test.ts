@@ -29,7 +29,6 @@ for (const [index, version] of VERSIONS.entries()) {
       await red.status('reports', ({ text }) => text === 'connected');
       await report();
       editor = await openEditor(red.url);
-      editor.page.setDefaultTimeout(20_000);
       side = await openSidebar(editor);
     });
     withoutPageErrors(() => editor);

@@ -19,7 +19,6 @@ describe('a service with a wrong topic prefix', function () {
   let side: Sidebar;
   before(async () => {
     ({ editor } = site);
-    editor.page.setDefaultTimeout(20_000);
     side = await openSidebar(editor);
   });
 

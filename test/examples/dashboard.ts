@@ -9,6 +9,7 @@ import { NodeRed } from '../../examples/demo/node-red.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ServiceOptions } from '../../simulator/src/options.ts';
 import { type Service, startService } from '../../simulator/src/service.ts';
+import { limit } from '../limits.ts';
 import { freePort } from '../mosquitto.ts';
 import { findBrowser } from '../requirements.ts';
 
@@ -61,6 +62,7 @@ async function openPage(url: string): Promise<{ page: Page; errors: string[]; cl
     }
   });
   await page.route(/^https?:\/\/(?!127\.0\.0\.1)/, (route) => route.abort());
+  page.setDefaultTimeout(limit(30_000));
   await page.goto(url);
   return { page, errors, close: () => browser.close() };
 }

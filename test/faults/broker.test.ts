@@ -11,8 +11,10 @@ import { openResources } from './resources.ts';
 import { isLong, type Row, record, times } from './table.ts';
 import { Arrivals, Asking } from './tally.ts';
 
-const RATE = 500;
+const RATE = 250;
 const IN_FLIGHT = 50;
+/** Behind the reports of an outage, on a busy machine, a response takes seconds: one that is never in time says nothing. */
+const REQUEST_TIMEOUT_MS = 5_000;
 /** Between two faults of the long form, so that the back-off starts anew; in the short one, reports to be under way. */
 const PEACE_MS = isLong ? 6_000 : 500;
 /** The fault itself: for so long nobody is there, and connecting fails at least once. */
@@ -84,7 +86,10 @@ interface Outcome {
 /** Makes a fault so many times to a broker of its own, under traffic. */
 async function undergo(fault: string, count: number, broker: Broker): Promise<Outcome> {
   const field = await openField(broker.url);
-  const session = openSession(broker.url, { persistent: true, keepalive: 2, maxInFlight: IN_FLIGHT });
+  const session = openSession(broker.url, {
+    ...{ persistent: true, keepalive: 2, maxInFlight: IN_FLIGHT },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+  });
   try {
     const [all, once] = [new Arrivals(), new Arrivals()];
     all.listen(session);

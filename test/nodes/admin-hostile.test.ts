@@ -2,14 +2,15 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so Node-RED writes environment variables
 import assert from 'node:assert/strict';
 import { type Service, startService } from '../../simulator/src/service.ts';
+import { limit } from '../limits.ts';
 import { json, startServer } from '../rest/server.ts';
 import { flowAround, secretsOf, serviceNode } from './box-flow.ts';
 import { describeNodes, type Flow } from './flow.ts';
 
 /** Milliseconds for one response, on a machine that does other things, too. */
-const MAX_ANSWER_MS = 2_000;
+const MAX_ANSWER_MS = limit(2_000);
 /** A test of real addresses may take as long as the contract says. */
-const MAX_TEST_MS = 10_000;
+const MAX_TEST_MS = limit(10_000);
 
 const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 const macs = (count: number): string[] =>
