@@ -316,6 +316,15 @@ export class Session {
   }
 
   /**
+   * A node is there that cannot work as it is set: what the broker keeps for the service and no other node asks for stays
+   * there for it, where it confirms what it receives or no other node asks for any reports.
+   * @param owner as of `subscribe` @returns ends it
+   */
+  waitFor(owner: string, confirms: boolean): () => void {
+    return this.#mqtt?.reports.addWaiting(owner, confirms) ?? (() => {});
+  }
+
+  /**
    * Keeps what a deploy has interrupted on its way from a subscriber to the nodes behind, until this owner has subscribed
    * again and flows run. Call it before the subscription ends.
    */

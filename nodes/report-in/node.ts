@@ -16,6 +16,7 @@ import { registerTestReport, takeTestReports } from './test-report.ts';
 export default function registerReportIn(RED: NodeAPI): void {
   registerSource(RED, 'mt-report-in', {
     upgrade,
+    confirms: ({ confirm }) => confirm === 'acknowledged',
     start({ node, config, session, show, fail }) {
       const payloadOf = config.output === 'value' ? copyOfValue : copyOf;
       let broker: Status | undefined;

@@ -78,9 +78,11 @@ export class MqttClient {
           events.yielded?.();
         }
         this.#applyFilters();
-        this.#connection.subscriptions.hold(false);
+        this.#connection.subscriptions.hold(false, reports.mayBeWanted);
         this.#connection.resumed();
-        this.#users.unsubscribeKept();
+        if (!reports.mayBeWanted) {
+          this.#users.unsubscribeKept();
+        }
         this.#reports.readOn();
         if (!isReady) {
           log.warn('the flows have not started in time: reports for nodes that are not there are lost');

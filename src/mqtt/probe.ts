@@ -253,6 +253,7 @@ class Trial {
       isCovering: () => false,
       isFull: false,
       isConfirming: false,
+      mayBeWanted: false,
       connected() {},
       hasCaughtUp: () => true,
       settled() {},

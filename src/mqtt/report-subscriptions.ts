@@ -54,6 +54,8 @@ export interface ReportHandler {
   deliverPreview(topic: string, payload: Buffer, retained: boolean): void;
   /** Flows have more to confirm than may be read: nothing more is, until they do. */
   readonly isFull: boolean;
+  /** A node is there that cannot work: what nobody asks for may be meant for it. */
+  readonly mayBeWanted: boolean;
   /** Flows confirm reports: a broker that waits for them sends nothing else of QoS 1. */
   readonly isConfirming: boolean;
 }
@@ -264,7 +266,7 @@ export class ReportSubscriptions {
 
   /** The broker has granted or refused everything. @returns whether it may take others */
   synced(): boolean {
-    if (!this.#subscriptions.isHolding) {
+    if (this.#subscriptions.givesBack) {
       this.#givenBackAt ??= performance.now();
     }
     this.#isSynced = true;
@@ -297,7 +299,8 @@ export class ReportSubscriptions {
 
   /** A message came that nobody has asked for: a subscription of an earlier process may have brought it. */
   unexpected(topic: string): void {
-    if (this.#mayHaveStale && this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
+    const mayBeStale = this.#mayHaveStale && !this.#handler.mayBeWanted;
+    if (mayBeStale && this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
       this.#expectPairs();
     }
   }

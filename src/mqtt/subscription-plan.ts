@@ -25,6 +25,8 @@ export class SubscriptionPlan {
   #givenFirst: string[] = [];
   /** Flows are about to tell what they want: until then nothing that the broker may hold is given back. */
   isHolding = false;
+  /** A node that cannot work may want it: what nobody else does is given back only where others need its room. */
+  isKeeping = false;
 
   /** @param makingRoom called before some are given back while others are still to be asked for */
   constructor(
@@ -81,7 +83,7 @@ export class SubscriptionPlan {
       return this.#giveBack(givenFirst);
     }
     if (missing.length === 0) {
-      return mayGiveBack ? { ...NOTHING, unsubscribe: stale } : undefined;
+      return mayGiveBack && !this.isKeeping ? { ...NOTHING, unsubscribe: stale } : undefined;
     }
     if (this.#mustMakeRoom && mayGiveBack) {
       this.#mustMakeRoom = false;

@@ -147,9 +147,13 @@ export class Subscriptions {
     }
   }
 
-  /** @param isHolding what nobody wants is not given back: flows have still to tell what they want */
-  hold(isHolding: boolean): void {
+  /**
+   * @param isHolding what nobody wants is not given back: flows have still to tell what they want
+   * @param isKeeping it is only where others need its room: a node that cannot work may want it
+   */
+  hold(isHolding: boolean, isKeeping = false): void {
     this.#plan.isHolding = isHolding;
+    this.#plan.isKeeping = isKeeping;
     if (!isHolding) {
       void this.#loop.run();
     }
@@ -158,6 +162,11 @@ export class Subscriptions {
   /** Whether what nobody wants is not given back yet. */
   get isHolding(): boolean {
     return this.#plan.isHolding;
+  }
+
+  /** Whether what nobody wants was given back, when the broker has everything that is wanted. */
+  get givesBack(): boolean {
+    return !this.#plan.isHolding && !this.#plan.isKeeping;
   }
 
   /** One that is not wanted any more is given back before others are asked for. */

@@ -6,6 +6,7 @@ import { OpenCounts } from './open-counts.ts';
 import type { OpenMessage } from './open-message.ts';
 import { type Confirmer, type Delivery, STEADY_ATTEMPTS, waitAfter } from './open-report.ts';
 import { Resends } from './resends.ts';
+import { isWaitingNode } from './waiting-nodes.ts';
 
 const MIN_DOUBLED_MS = 1_000;
 
@@ -127,6 +128,11 @@ export class OpenDeliveries {
       delivery.isOfDeploy = true;
       delivery.due = 0;
     }
+  }
+
+  /** What is open for a node of this name that could not work until now. */
+  waitingOf(owner: string): Delivery[] {
+    return [...(this.#byOwner.get(owner) ?? [])].filter(({ confirmer }) => isWaitingNode(confirmer));
   }
 
   /** A node ends. @param comesBack false: what is open there is nobody's any more */

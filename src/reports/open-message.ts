@@ -5,6 +5,8 @@ import type { Message } from './message.ts';
 
 /** What a message takes beside its payload and its topic. */
 const OVERHEAD_BYTES = 500;
+/** What it takes beside that for each node at which it is open. */
+const DELIVERY_BYTES = 200;
 
 /** Of all messages: there are many, and functions of its own for each would take as much memory as the rest. */
 interface Events {
@@ -16,7 +18,8 @@ export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
   readonly received: Message;
   /** The address by which it came last. */
   broker: string;
-  readonly size: number;
+  /** Not changed any more when it is kept. */
+  size: number;
   /** A received payload keeps the whole chunk alive that it came in; after a while it is copied. */
   isCopied = false;
   /** Undefined while the connection is not there by which it came. */
@@ -43,6 +46,12 @@ export class OpenMessage implements DeferralEvents, Linked<OpenMessage> {
     this.broker = broker;
     this.size = received.payload.length + received.topic.length + OVERHEAD_BYTES;
     this.#events = events;
+  }
+
+  /** It is delivered to a node that confirms it. */
+  openAtNode(): void {
+    this.open++;
+    this.size += DELIVERY_BYTES;
   }
 
   written(order: number): void {

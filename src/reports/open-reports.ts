@@ -134,6 +134,11 @@ export class OpenReports {
     return this.#messages.hasCaughtUp(since, this.#window.hasRoom(this.#now()));
   }
 
+  /** How many messages are open, or not acknowledged to the broker. */
+  get size(): number {
+    return this.#messages.size;
+  }
+
   /** What has waited here comes now: that nothing came meanwhile says nothing of the broker. */
   readOn(): void {
     this.#messages.beginQuiet();
@@ -192,7 +197,7 @@ export class OpenReports {
     if (source === undefined) {
       return undefined;
     }
-    source.open++;
+    source.openAtNode();
     BY_PREFIX.set(this.#idPrefix, this);
     return this.#deliveries.open(confirmer, source, this.#currentAt);
   }
@@ -242,6 +247,20 @@ export class OpenReports {
   /** A node begins; what was open at the one before it of the same name comes again. */
   add(confirmer: Confirmer): void {
     this.#deliveries.add(confirmer);
+  }
+
+  /**
+   * A node works that confirms nothing: what was kept for it while it could not is its own now.
+   * @param give delivers it
+   */
+  giveKept(owner: string, give: (messages: readonly Message[]) => void): void {
+    const kept = this.#deliveries.waitingOf(owner);
+    if (kept.length > 0) {
+      give(kept.map(({ message }) => message));
+      for (const { id } of kept) {
+        this.confirm(id);
+      }
+    }
   }
 
   /** A node ends. @param comesBack false: what is open there is nobody's any more */

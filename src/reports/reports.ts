@@ -18,6 +18,7 @@ import { type Known, OpenReports } from './open-reports.ts';
 import { type Receiver, Receivers, type ReportListener, takersOf } from './receivers.ts';
 import type { CompiledCriteria } from './report-filter.ts';
 import { RequestedFilters } from './requested-filters.ts';
+import { WaitingNodes } from './waiting-nodes.ts';
 
 /** What a service knows of copies that the broker has still to send. */
 interface Legacy {
@@ -73,6 +74,9 @@ interface ReportOptions {
 export class Reports {
   /** What flows have not confirmed yet. */
   readonly open: OpenReports;
+  readonly #waiting: WaitingNodes;
+  /** How many subscribers that are no previews. */
+  #wanting = 0;
   readonly #topics: Topics;
   readonly #requested: RequestedFilters;
   readonly #receivers: Receivers;
@@ -111,6 +115,7 @@ export class Reports {
     this.open = new OpenReports(isPaused, (fault) => this.#receivers.failed(fault), abandoned, {
       ...{ keptSessions, now },
     });
+    this.#waiting = new WaitingNodes(log);
     this.#requested = new RequestedFilters(topics, isShared, mayCross);
     this.#copies = new Copies(now);
     this.#topics = topics;
@@ -126,6 +131,7 @@ export class Reports {
     this.#routes.clear();
     if (!isPreview) {
       this.#requested.add(target, filter.topicFilters);
+      this.#wanting++;
     }
     return {
       replay: (messages) => this.#replay(target, messages),
@@ -133,8 +139,18 @@ export class Reports {
         remove();
         this.#routes.clear();
         this.#requested.delete(target);
+        this.#wanting -= isPreview ? 0 : 1;
       },
     };
+  }
+
+  /** See `Session.waitFor`. A session that ends with the connection has nothing for it. */
+  addWaiting(owner: string, confirms: boolean): () => void {
+    return this.#keptSessions.length > 0 ? this.#waiting.add(owner, confirms) : () => {};
+  }
+
+  get mayBeWanted(): boolean {
+    return this.#waiting.areThere;
   }
 
   /**
@@ -231,6 +247,7 @@ export class Reports {
    * has still to send.
    */
   handOver(): void {
+    this.#waiting.close();
     for (const received of this.open.unconfirmed) {
       this.#copies.forget(received);
     }
@@ -294,7 +311,7 @@ export class Reports {
     isLeftover?: (topic: string) => boolean,
     deferrable?: Deferrable,
   ): Outcome {
-    if (deferrable === undefined || this.open.isUnused) {
+    if (deferrable === undefined || (this.open.isUnused && !this.#waiting.areThere)) {
       return this.#deliver(topic, payload, retained, isLeftover);
     }
     if (this.#grantedAt !== undefined) {
@@ -314,7 +331,14 @@ export class Reports {
     known: Known = 'new',
   ): Outcome {
     const route = this.#routes.get(topic) ?? this.#findRoute(topic);
-    if (route === undefined || route.receivers.length === 0) {
+    if (route === undefined) {
+      return 'unwanted';
+    }
+    if (!route.isWanted && known === 'new' && this.#waiting.areThere) {
+      this.#receivers.call(route.receivers, route, payload, retained);
+      return this.#keepForWaiting();
+    }
+    if (route.receivers.length === 0) {
       return 'unwanted';
     }
     const { receivers, copies } = route;
@@ -336,6 +360,18 @@ export class Reports {
     }
     this.#receivers.call(receivers, route, payload, retained);
     return 'delivered';
+  }
+
+  /** What no node asks for may be meant for one that cannot work. */
+  #keepForWaiting(): Outcome {
+    const takers = this.#waiting.takers(this.#wanting > 0, this.open.size);
+    const isKept = takers.filter((node) => this.open.open(node) !== undefined).length > 0;
+    if (isKept) {
+      this.#waiting.kept();
+      return 'delivered';
+    }
+    this.#waiting.lost();
+    return 'unwanted';
   }
 
   /**

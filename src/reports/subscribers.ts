@@ -201,8 +201,11 @@ export class Subscribers {
     for (const filter of this.#labelFilters) {
       filter.flush();
     }
+    const { open } = this.#reports;
+    for (const [owner, replay] of this.#replays) {
+      open.giveKept(owner, replay);
+    }
     if (isReady) {
-      const { open } = this.#reports;
       const wasConfirming = open.isConfirming;
       open.resumed((owner) => isThere(owner) && !this.#replays.has(owner));
       if (wasConfirming && !open.isConfirming) {

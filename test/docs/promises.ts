@@ -752,6 +752,36 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'gives it back when nobody has said for 20 seconds that they run',
         ],
       },
+    'With `persistent`, what the broker keeps for a *report in* that a deploy or a start leaves *invalid* waits for one in which it works, also over restarts: reports that no other node asks for are not acknowledged then, and no subscription is given back but where another one needs its room.':
+      {
+        'real-brokers/unable-nodes': [
+          'has what the broker has kept when the next start finds it right, where no other node asks for reports',
+          'has it when a deploy sets it right, each once',
+          'has it beside nodes that work, where its flow confirms reports',
+          'is asked for as before, so that what comes until a deploy sets it right is not lost',
+        ],
+        'mqtt/subscription-plan':
+          'leaves alone what a node may want that cannot work, but where others need its room',
+        'nodes/kept-session':
+          'keeps what the broker has for its only node, which a deploy (…) has left invalid',
+      },
+    'Until then some brokers send nothing more to any node, as where a flow does not confirm what it has.':
+      'about the broker',
+    'So where the node does not confirm (*Confirm*) and others ask for reports, those that none of them asks for are acknowledged and lost.':
+      {
+        'real-brokers/unable-nodes':
+          'holds up none that work where it confirms nothing: how many reports are lost is told',
+      },
+    'Both are told by a warning in the log, which says how many are lost.': {
+      'reports/waiting-nodes': [
+        'are named once where the broker keeps reports for them, and again after a deploy',
+        'have it told how many reports were lost that may have been for them: after a second, then every minute',
+      ],
+    },
+    'A node that is removed or disabled is not waited for.': {
+      'real-brokers/unable-nodes':
+        'leaves nothing behind when a deploy removes it: the broker collects no more for it',
+    },
   },
   'Reports: what is lost and what is not': {
     'A report counts as delivered when it was handed to the flow.': {

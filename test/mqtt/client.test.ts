@@ -105,6 +105,7 @@ describe('the MQTT half', () => {
         get isFull() {
           return says.isFull;
         },
+        mayBeWanted: false,
         get isConfirming() {
           return says.isConfirming;
         },
@@ -345,6 +346,28 @@ describe('the MQTT half', () => {
       client.pauseReports();
       client.resumeReports();
       assert.deepEqual((await given).packet.unsubscriptions, [ALL]);
+    });
+
+    it('leaves what its session has where a node that cannot work may want it', async () => {
+      const client = create({ persistent: true }, { mayBeWanted: true });
+      const leave = client.attach();
+      client.updateFilters();
+      await isTold('settled');
+      filters = [];
+      client.pauseReports();
+      client.resumeReports();
+      await isTold('settled');
+      leave();
+      tick(1_000);
+      await reached(client, 'idle');
+      client.pauseReports();
+      client.resumeReports();
+      assert.equal(client.state.name, 'idle');
+      await passRealTime();
+      assert.deepEqual(
+        [bench.broker.packets('unsubscribe'), bench.broker.packets('connect').length],
+        [[], 1],
+      );
     });
 
     it('asks for no others when a wide filter is refused meanwhile', async () => {

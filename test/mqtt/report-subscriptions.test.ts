@@ -34,6 +34,7 @@ describe('the subscriptions to reports', () => {
   /** What the receivers want. */
   let wanted: string[];
   let isConfirming: boolean;
+  let mayBeWanted: boolean;
   let hasCaughtUp: boolean;
   let outcome: Outcome;
   /** What the receivers ask of before they choose; undefined: of all that they want. */
@@ -55,7 +56,7 @@ describe('the subscriptions to reports', () => {
     told = [];
     wanted = [];
     questions = undefined;
-    [isConfirming, hasCaughtUp, outcome] = [false, true, 'delivered'];
+    [isConfirming, mayBeWanted, hasCaughtUp, outcome] = [false, false, true, 'delivered'];
     widened.clear();
     covering.clear();
     mock.method(performance, 'now', () => now);
@@ -93,6 +94,9 @@ describe('the subscriptions to reports', () => {
     },
     deliverPreview() {},
     isFull: false,
+    get mayBeWanted() {
+      return mayBeWanted;
+    },
     get isConfirming() {
       return isConfirming;
     },
@@ -525,6 +529,20 @@ describe('the subscriptions to reports', () => {
       deliver(TOPIC);
       await turn();
       assert.deepEqual(packets(), []);
+    });
+
+    it('stay while a node is there that cannot work: what they bring may be meant for it', async () => {
+      open({ persistent: true });
+      reports.sessionBegins(broker, true);
+      await connect();
+      [outcome, mayBeWanted] = ['unwanted', true];
+      deliver(TOPIC);
+      await turn();
+      assert.deepEqual(packets(), []);
+      mayBeWanted = false;
+      deliver(TOPIC);
+      await turn();
+      assert.ok(packets().includes(`-${WIDE}`));
     });
 
     it('are given back where a report comes twice, which was one of them until a second is over', async () => {

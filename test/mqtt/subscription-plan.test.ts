@@ -51,6 +51,18 @@ describe('what is asked of a broker next', () => {
     assert.equal(madeRoom(), 0);
   });
 
+  it('leaves alone what a node may want that cannot work, but where others need its room', () => {
+    const { plan, wants, follow } = open(['a'], ['a', 'old/1', 'old/2']);
+    plan.isKeeping = true;
+    assert.equal(follow(3), undefined);
+    wants.set('b', 1);
+    assert.deepEqual(follow(3), step({ unsubscribe: ['old/1'] }));
+    assert.deepEqual(follow(3), step({ subscribe: ['b'] }));
+    assert.equal(follow(3), undefined);
+    plan.isKeeping = false;
+    assert.deepEqual(follow(3), step({ unsubscribe: ['old/2'] }));
+  });
+
   it('is as many as have room, then the old ones make room for the others', () => {
     const { plan, follow, madeRoom } = open(['a', 'b', 'c'], ['old/1', 'old/2', 'old/3']);
     assert.deepEqual(follow(4), step({ subscribe: ['a'] }));

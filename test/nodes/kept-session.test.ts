@@ -248,4 +248,19 @@ describeNodes('a persistent session', (start) => {
       }
     });
   }
+
+  for (const type of ['full', 'nodes'] as const) {
+    it(`keeps what the broker has for its only node, which a deploy (${type}) has left invalid`, async () => {
+      const started = await start(flowAround(service(), IN));
+      await started.status('in', 'green');
+      const subscribed = held();
+      const goodbye = broker.next('disconnect', (_, id) => id === CLIENT_ID);
+      await started.deploy(flowAround(service(), { ...IN, gateways: ['a typo'] }), type);
+      await started.status('in', 'red');
+      await goodbye;
+      await started.deploy(flowAround(service(), IN), type);
+      await started.status('in', 'green');
+      assert.deepEqual([held(), broker.packets('unsubscribe')], [subscribed, []]);
+    });
+  }
 });

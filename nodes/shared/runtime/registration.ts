@@ -79,6 +79,8 @@ export interface ActionDefinition<Config, Credentials> extends NodeDefinition<Co
 }
 
 export interface SourceDefinition<Config, Credentials> extends NodeDefinition<Config, Credentials> {
+  /** Whether flows confirm what it sends. */
+  confirms(config: Config): boolean;
   /** Starts sending. @returns the disposer; `removed` is false when the node comes back with the same deploy */
   start(context: NodeContext<Config, Credentials>): (removed: boolean) => void;
 }
@@ -151,7 +153,9 @@ export function registerSource<Config extends NodeConfig, Credentials extends ob
       const problem = toFlowError(RED, error);
       context.show(statusOfError(problem));
       tellProblem(context, problem);
-      return { close: async () => {} };
+      const { node, config, service } = context;
+      const endWait = service?.session?.waitFor(node.id, definition.confirms(config));
+      return { close: async () => endWait?.() };
     }
   });
 }

@@ -1,0 +1,217 @@
+// A node that is there and cannot work: what a real broker has kept for it waits until it can, or is told to be lost.
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { connectAsync, type MqttClient } from 'mqtt';
+import { SILENT } from '../../src/log.ts';
+import { type ReportFilter, Session } from '../../src/session.ts';
+import { type Mosquitto, startMosquitto } from '../mosquitto.ts';
+import { requirePrograms } from '../requirements.ts';
+import { ALL, Collector, mqttSettings, reached } from '../session.ts';
+
+const G = 'c0141f68fc3d';
+/** More than Mosquitto sends without an acknowledgement. */
+const COUNT = 50;
+const ITS_OWN: ReportFilter = { ...ALL, gateways: [G], kinds: ['property'] };
+const OTHERS: ReportFilter = { ...ALL, kinds: ['heartbeat'] };
+
+describe('a node that is there and cannot work', () => {
+  let broker: Mosquitto;
+  let field: MqttClient;
+  let clientId: string;
+  let session: Session;
+  let clients = 0;
+  const sessions: Session[] = [];
+  const warnings: string[] = [];
+  const warned = new EventEmitter();
+
+  before(async function () {
+    requirePrograms(this, 'mosquitto');
+    broker = await startMosquitto();
+    field = await connectAsync(broker.url);
+  });
+  after(async () => {
+    await field?.endAsync();
+    await broker?.stop();
+  });
+  beforeEach(() => {
+    clientId = `unable-${clients++}`;
+    warnings.length = 0;
+  });
+  afterEach(() => Promise.all(sessions.splice(0).map((one) => one.close())));
+
+  /** As after a start of Node-RED: flows are about to say what they want. */
+  const begin = (): Session => {
+    const warn = (text: string) => {
+      warnings.push(text);
+      warned.emit('warning');
+    };
+    session = new Session(
+      { mqtt: mqttSettings(broker.url, { clientId, persistent: true }) },
+      { ...SILENT, warn },
+    );
+    sessions.push(session);
+    session.pauseReports();
+    return session;
+  };
+  const run = (...owners: string[]) => session.resumeReports((owner) => owners.includes(owner));
+  const leave = () => sessions.pop()!.close([broker.url]);
+  const told = async (pattern: RegExp): Promise<void> => {
+    while (!warnings.some((text) => pattern.test(text))) {
+      await once(warned, 'warning');
+    }
+  };
+  const publish = async (from: number, to: number, kind = 'property') => {
+    for (let n = from; n < to; n++) {
+      const rest = kind === 'property' ? 'property/8001' : kind;
+      const body = JSON.stringify({ time: 't', seq: n, value: '03040100' });
+      await field.publishAsync(`mt/gateway/${G}/device/d00000000001/${rest}`, body, { qos: 1 });
+    }
+  };
+  const confirming = () =>
+    Object.assign(new Collector(), { confirm: { timeoutMs: 60_000, maxAttempts: 20, count() {} } });
+  /** What came first is confirmed as it comes, as a flow does. */
+  const storing = () => {
+    const flow = confirming();
+    const { report } = flow;
+    flow.report = (one) => {
+      report.call(flow, one);
+      session.confirm((one as { delivery?: string }).delivery ?? '');
+    };
+    return flow;
+  };
+  const numbersOf = (flow: Collector) => flow.reports.map(({ seq }) => seq);
+  const ALL_NUMBERS = Array.from({ length: COUNT }, (_, n) => n);
+  /** A first life in which the node has worked, and the broker keeps reports for it since. */
+  const leaveReports = async (others: boolean) => {
+    begin();
+    session.subscribe(ITS_OWN, new Collector(), 'node');
+    if (others) {
+      session.subscribe(OTHERS, new Collector(), 'other');
+    }
+    run('node', 'other');
+    await reached(session, 'connected');
+    await leave();
+    await publish(0, COUNT);
+  };
+
+  it('has what the broker has kept when the next start finds it right, where no other node asks for reports', async () => {
+    await leaveReports(false);
+    begin();
+    session.attach();
+    session.waitFor('node', false);
+    run('node');
+    await told(/stay at the broker.*\(node\)/);
+    await leave();
+    begin();
+    const flow = new Collector();
+    session.subscribe(ITS_OWN, flow, 'node');
+    run('node');
+    await flow.until(({ reports }) => reports.length >= COUNT);
+    assert.deepEqual(numbersOf(flow), ALL_NUMBERS);
+  });
+
+  it('has it when a deploy sets it right, each once', async () => {
+    await leaveReports(false);
+    begin();
+    session.attach();
+    const end = session.waitFor('node', false);
+    run('node');
+    await told(/stay at the broker/);
+    session.pauseReports();
+    end();
+    const flow = new Collector();
+    session.subscribe(ITS_OWN, flow, 'node');
+    run('node');
+    await publish(COUNT, COUNT + 1);
+    await flow.until(({ reports }) => reports.length > COUNT);
+    assert.deepEqual(numbersOf(flow), [...ALL_NUMBERS, COUNT]);
+  });
+
+  it('has it beside nodes that work, where its flow confirms reports', async () => {
+    await leaveReports(true);
+    begin();
+    session.subscribe(OTHERS, new Collector(), 'other');
+    const end = session.waitFor('node', true);
+    run('node', 'other');
+    await told(/stay at the broker/);
+    session.pauseReports();
+    end();
+    const flow = storing();
+    session.subscribe(ITS_OWN, flow, 'node');
+    run('node', 'other');
+    await flow.until(({ reports }) => reports.length >= COUNT);
+    assert.deepEqual(
+      numbersOf(flow).sort((a, b) => Number(a) - Number(b)),
+      ALL_NUMBERS,
+    );
+  });
+
+  it('holds up none that work where it confirms nothing: how many reports are lost is told', async () => {
+    await leaveReports(true);
+    begin();
+    const other = new Collector();
+    session.subscribe(OTHERS, other, 'other');
+    session.waitFor('node', false);
+    run('node', 'other');
+    await told(new RegExp(`^${COUNT} reports .* are lost: .*\\(node\\)`));
+    await publish(0, 1, 'heartbeat');
+    await other.until(({ reports }) => reports.length === 1);
+  });
+
+  it('is asked for as before, so that what comes until a deploy sets it right is not lost', async () => {
+    begin();
+    const end = session.subscribe(ITS_OWN, storing(), 'node');
+    const other = new Collector();
+    session.subscribe(OTHERS, other, 'other');
+    run('node', 'other');
+    await reached(session, 'connected');
+    session.pauseReports();
+    end(true);
+    const endWait = session.waitFor('node', true);
+    run('node', 'other');
+    await publish(0, COUNT);
+    await told(/stay at the broker/);
+    session.pauseReports();
+    endWait();
+    const flow = storing();
+    session.subscribe(ITS_OWN, flow, 'node');
+    run('node', 'other');
+    await flow.until(({ reports }) => reports.length >= COUNT);
+    await publish(1, 2, 'heartbeat');
+    await other.until(({ reports }) => reports.length === 1);
+    assert.deepEqual(
+      numbersOf(flow).sort((a, b) => Number(a) - Number(b)),
+      ALL_NUMBERS,
+    );
+  });
+
+  it('leaves nothing behind when a deploy removes it: the broker collects no more for it', async () => {
+    await leaveReports(true);
+    begin();
+    const other = new Collector();
+    session.subscribe(OTHERS, other, 'other');
+    const end = session.waitFor('node', true);
+    run('node', 'other');
+    await told(/stay at the broker/);
+    session.pauseReports();
+    end();
+    run('other');
+    await told(/given up: node node /);
+    // Its acknowledgements have left when a second one comes.
+    for (const count of [1, 2]) {
+      await publish(count, count + 1, 'heartbeat');
+      await other.until(({ reports }) => reports.length === count);
+    }
+    await leave();
+    await publish(0, COUNT);
+    begin();
+    const all = new Collector();
+    session.subscribe(OTHERS, all, 'other');
+    session.subscribe(ITS_OWN, all, 'new');
+    run('other', 'new');
+    await reached(session, 'connected');
+    await publish(3, 4, 'heartbeat');
+    await all.until(({ reports }) => reports.some(({ seq }) => seq === 3));
+    assert.ok(all.reports.every(({ kind }) => kind === 'heartbeat'));
+  });
+});
