@@ -10,9 +10,13 @@ const MIN_LOSSES_AT_GATEWAY = {
   /** The user may have lost the right. */
   taken: 3,
 };
-/** Of an operation that was never taken, until it counts as forbidden at all gateways. */
-const MIN_LOSSES_OF_ALL = 3;
-/** Gateways at which it is forbidden until then. */
+/** Of an operation, until it counts as forbidden at all gateways where it was never taken. */
+const MIN_LOSSES_OF_ALL = {
+  neverTaken: 3,
+  /** Others may take it as well, that were not asked yet. */
+  taken: 5,
+};
+/** Gateways at which one is forbidden until then that was taken at none. */
 const MANY_GATEWAYS = 2;
 /** A broker ends the connection at once; where something was sent earlier the connection was dead. In milliseconds. */
 const MAX_DELAY_MS = 5_000;
@@ -148,7 +152,8 @@ export class ForbiddenRequests {
       return false;
     }
     const [own, atGateway, atAll] = scopesOf(request);
-    return this.#guilty.has(own) || this.#forbidden.has(atGateway) || this.#forbidden.has(atAll);
+    const isForbiddenHere = this.#guilty.has(own) || this.#forbidden.has(atGateway);
+    return isForbiddenHere || (this.#forbidden.has(atAll) && !this.#isTakenAt(request));
   }
 
   /** Whether it would be sent to see. */
@@ -189,22 +194,25 @@ export class ForbiddenRequests {
   acknowledged(request: RequestTopic): void {
     const { gateway, operation } = request;
     const gateways = this.#taken.get(operation);
+    const [wasTaken, wasForbidden] = [this.#isTakenAt(request), this.isForbidden(request)];
     if (gateways === undefined) {
       this.#taken.set(operation, new Set([gateway]));
     } else if (gateways.size < MAX_TAKEN) {
       gateways.add(gateway);
     }
     if (this.#doubts.size + this.#losses.size > 0) {
-      const [own, ...scopes] = scopesOf(request);
+      const [own, atGateway, atAll] = scopesOf(request);
       this.#doubts.delete(own);
-      for (const scope of scopes) {
-        this.#losses.delete(scope);
+      this.#losses.delete(atGateway);
+      // Where it was taken all along it says nothing of other gateways.
+      if (!wasTaken) {
+        this.#losses.delete(atAll);
       }
     }
     if (this.#tried === topicOf(request)) {
       this.#tried = undefined;
     }
-    if (this.isForbidden(request)) {
+    if (wasForbidden) {
       const [own, atGateway, atAll] = scopesOf(request);
       this.#guilty.delete(own);
       this.#forbidden.delete(atGateway);
@@ -256,13 +264,14 @@ export class ForbiddenRequests {
   #isKnownWith(request: RequestTopic): boolean {
     const { operation, gateway } = request;
     const taken = this.#taken.get(operation);
+    const isTaken = this.#isTakenAt(request);
     const [own, atGateway, atAll] = scopesOf(request);
-    const minHere = MIN_LOSSES_AT_GATEWAY[taken?.has(gateway) ? 'taken' : 'neverTaken'];
+    const minHere = MIN_LOSSES_AT_GATEWAY[isTaken ? 'taken' : 'neverTaken'];
     const isOwn = count(this.#doubts, own) >= MIN_LOSSES;
     // Else a flow that asks one device after the other would lose a connection for each.
     const isHere = count(this.#losses, atGateway) >= minHere;
-    // What ends connections at some gateways says nothing of others where it was taken.
-    const isAll = taken === undefined && count(this.#losses, atAll) >= MIN_LOSSES_OF_ALL;
+    const minOfAll = MIN_LOSSES_OF_ALL[taken ? 'taken' : 'neverTaken'];
+    const isAll = !isTaken && count(this.#losses, atAll) >= minOfAll;
     if (isHere) {
       taken?.delete(gateway);
     }
@@ -272,17 +281,22 @@ export class ForbiddenRequests {
     return isOwn || isHere || isAll;
   }
 
-  /** What was never taken of a whole operation counts as forbidden with it: else each topic would cost two connections. */
+  /**
+   * An operation counts as forbidden at a gateway where it was never taken, and with that at all of these: else each topic
+   * and each gateway would cost two connections.
+   */
   #forbid(request: RequestTopic): void {
-    const taken = this.#taken.get(request.operation);
+    const isTaken = this.#isTakenAt(request);
     const [own, atGateway, atAll] = scopesOf(request);
-    if (!taken?.has(request.gateway)) {
+    if (!isTaken) {
       this.#remember(atGateway);
     }
     const gateways = [...this.#forbidden].filter((scope) => scope.startsWith(`${atAll} `));
     const losses = this.#losses.get(atAll)?.losses ?? 0;
-    const isMany = gateways.length >= MANY_GATEWAYS || losses >= MIN_LOSSES_OF_ALL;
-    if (taken === undefined && isMany) {
+    const isMany = this.#taken.has(request.operation)
+      ? losses >= MIN_LOSSES_OF_ALL.taken
+      : gateways.length >= MANY_GATEWAYS || losses >= MIN_LOSSES_OF_ALL.neverTaken;
+    if (!isTaken && isMany) {
       this.#remember(atAll);
       this.#losses.delete(atAll);
     }
@@ -291,6 +305,10 @@ export class ForbiddenRequests {
     this.#guilty.set(own, new Guilty());
     limit(this.#guilty);
     this.#postpone(own);
+  }
+
+  #isTakenAt({ operation, gateway }: RequestTopic): boolean {
+    return this.#taken.get(operation)?.has(gateway) === true;
   }
 
   /** As the newest, so that what holds for many is not forgotten before them. */

@@ -41,7 +41,9 @@ export class RequestTrials {
   /** A request leaves as soon as it is its turn. */
   added(request: RequestTopic): void {
     const isTrial = this.#forbidden.isTrial(request);
-    if (isTrial || this.#forbidden.isInDoubt(request)) {
+    // What is forbidden does not leave.
+    const mayLeave = isTrial || !this.#forbidden.isForbidden(request);
+    if (mayLeave && (isTrial || this.#forbidden.isInDoubt(request))) {
       this.#narrow(isTrial);
     }
   }
@@ -69,6 +71,11 @@ export class RequestTrials {
     if (this.#timer && !this.#isForTrial && !this.#forbidden.isAnyInDoubt) {
       this.#widen();
     }
+  }
+
+  /** Whether the broker ends the connection for any. */
+  get isAny(): boolean {
+    return this.#forbidden.isAny;
   }
 
   /** With QoS 0 the response alone shows that the broker has taken it. */

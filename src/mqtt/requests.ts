@@ -236,7 +236,7 @@ export class Requests {
   /**
    * Call when a connection has ended.
    * @param mayForbidTopic whether that may be for the topic of a request
-   * @returns whether it is known to be for that
+   * @returns whether it is known to be for that, or likely as it is for others
    */
   lost(mayForbidTopic: boolean): boolean {
     const all = this.#sent.takeUnacknowledged();
@@ -257,7 +257,7 @@ export class Requests {
     for (const pending of unacknowledged) {
       this.#endForbidden(pending);
     }
-    return culprit !== undefined;
+    return culprit !== undefined || (unacknowledged.length > 0 && this.#trials.isAny);
   }
 
   /** Call when the broker has nothing to subscribe or to give back any more. */

@@ -134,6 +134,25 @@ for (const [version, protocolVersion] of [
       assert.equal(results.at(-1), 'NOT_CONNECTED.endsConnection');
     });
 
+    it('are found quickly at one gateway after the other, while another one is asked that takes them', async () => {
+      const session = open();
+      bench.broker.options.forbids = (topic) => topic.includes('/request/') && !topic.includes(G);
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      const before = bench.broker.connections.length;
+      const own: Promise<string>[] = [];
+      const others: Promise<string>[] = [];
+      for (let n = 0; n < 40; n++) {
+        own.push(read(session, G));
+        others.push(read(session, `c0141f6800${10 + n}`));
+        await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 1_000)));
+      }
+      assert.deepEqual(new Set(await passTimeUntil(Promise.all(own))), new Set(['answered']));
+      assert.equal((await passTimeUntil(Promise.all(others))).at(-1), 'NOT_CONNECTED.endsConnection');
+      const lost = bench.broker.connections.length - before;
+      assert.ok(lost <= 8, `${lost} connections`);
+    });
+
     it('are tried when those before them in a batch have their responses', async () => {
       const session = open({ requestTimeout: 4_000 });
       // Each gateway takes a moment for its response.

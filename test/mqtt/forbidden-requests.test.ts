@@ -119,6 +119,9 @@ describe('requests that end the connection', () => {
       loseTwice(request(`g${n}`, 'read'));
     }
     assert.deepEqual([isSent(READ_A), isSent(READ_B), isSent(request('g7', 'read'))], [true, true, false]);
+    // What is acknowledged where it was taken all along says nothing of the others.
+    forbidden.acknowledged(READ_A);
+    assert.deepEqual([isSent(READ_A), isSent(request('new', 'read'))], [true, false]);
     // The right is lost at one of them.
     for (let n = 0; n < 3; n++) {
       lose(request('a', 'read', `${n}`));
@@ -314,6 +317,32 @@ describe('requests that end the connection', () => {
     loseTwice(READ_B);
     assert.deepEqual([isSent(READ_A), isSent(READ_B), isSent(READ_C)], [false, false, true]);
     assert.equal(isSent(request('d', 'read')), true);
+  });
+
+  it('are those of all gateways that have taken none after five in a row, and none of one that has', () => {
+    const ask = (gateway: string) => lose(request(gateway, 'read', gateway));
+    forbidden.acknowledged(READ_C);
+    for (const gateway of ['d', 'e', 'f', 'g']) {
+      ask(gateway);
+      forbidden.acknowledged(READ_C);
+    }
+    // The first at a gateway that had taken none interrupts them.
+    forbidden.acknowledged(READ_B);
+    for (const gateway of ['h', 'i', 'j', 'k']) {
+      assert.equal(ask(gateway), undefined);
+      forbidden.acknowledged(READ_C);
+    }
+    assert.equal(isSent(request('new', 'read')), true);
+    assert.ok(ask('l'));
+    assert.deepEqual(
+      [isSent(request('new', 'read')), isSent(READ_B), isSent(READ_C), isSent(request('new', 'write'))],
+      [false, true, true, true],
+    );
+    // One of them has the right after all.
+    now += MINUTE;
+    forbidden.sent(request('new', 'read'));
+    forbidden.acknowledged(request('new', 'read'));
+    assert.deepEqual([isSent(request('newer', 'read')), isSent(READ_C)], [true, true]);
   });
 
   it('are tried after 1, 2, 4 … 120 minutes, one at a time, and alone blamed for what follows', () => {

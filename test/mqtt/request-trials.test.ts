@@ -82,6 +82,24 @@ describe('requests while it is looked for what ends the connection', () => {
     assert.equal(places(), MAX);
   });
 
+  it('leave as many at a time as may while one comes again that is forbidden and does not leave', () => {
+    lose(FORBIDDEN, request('a', '8900'));
+    trials.connected(BROKER, MAX);
+    assert.ok(lose(FORBIDDEN));
+    // Others of its gateway are sent to see, so that the next one is not due.
+    for (const id of ['1', '2']) {
+      pass(MINUTE);
+      trials.sent(request('a', id));
+      lose(request('a', id));
+    }
+    trials.connected(BROKER, MAX);
+    pass(MINUTE);
+    assert.equal(places(), MAX);
+    assert.ok(trials.waitOf(request('a', '8900')) > 0);
+    trials.added(request('a', '8900'));
+    assert.equal(places(), MAX);
+  });
+
   it('leave so for a minute at most, and when one of those comes again', () => {
     lose(FORBIDDEN, OTHER);
     trials.connected(BROKER, MAX);
