@@ -299,8 +299,11 @@ export class ReportSubscriptions {
 
   /** A message came that nobody has asked for: a subscription of an earlier process may have brought it. */
   unexpected(topic: string): void {
-    const mayBeStale = this.#mayHaveStale && !this.#handler.mayBeWanted;
-    if (mayBeStale && this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
+    if (!this.#mayHaveStale) {
+      return;
+    }
+    const isKept = this.#subscriptions.isKeeping;
+    if (isKept || this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
       this.#expectPairs();
     }
   }

@@ -5,7 +5,7 @@ import { GivenPlaces } from './given-places.ts';
 import { GrantWaiters } from './grant-waiters.ts';
 import { HeldFilters } from './held-filters.ts';
 import { type KnownLimits, LearnedLimits } from './learned-limits.ts';
-import { isPlainRefusal, type Reason } from './reasons.ts';
+import { isPlainRefusal, mayLackRoom, type Reason } from './reasons.ts';
 import { RefusedFilters } from './refused-filters.ts';
 import {
   isRefusal,
@@ -162,6 +162,11 @@ export class Subscriptions {
   /** Whether what nobody wants is not given back yet. */
   get isHolding(): boolean {
     return this.#plan.isHolding;
+  }
+
+  /** Whether what nobody wants is given back only where others need its room. */
+  get isKeeping(): boolean {
+    return this.#plan.isKeeping;
   }
 
   /** Whether what nobody wants was given back, when the broker has everything that is wanted. */
@@ -436,6 +441,12 @@ export class Subscriptions {
       this.#waiting.call(filter, false);
       return;
     }
-    this.#refused.refuse(filter, reasonOf(code, this.#held.granted), code !== QUOTA_EXCEEDED);
+    const reason = reasonOf(code, this.#held.granted);
+    if (this.isKeeping && mayLackRoom(reason)) {
+      // Perhaps it needs the room of what is kept: asked for again when that is given back.
+      this.#plan.isKeeping = false;
+      this.#isUnsubscribingStale = true;
+    }
+    this.#refused.refuse(filter, reason, code !== QUOTA_EXCEEDED);
   }
 }

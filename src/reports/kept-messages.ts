@@ -35,6 +35,10 @@ export class KeptMessages {
     return this.#messages.size;
   }
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   [Symbol.iterator](): Iterator<OpenMessage> {
     return this.#messages[Symbol.iterator]();
   }

@@ -135,6 +135,11 @@ export class OpenDeliveries {
     return [...(this.#byOwner.get(owner) ?? [])].filter(({ confirmer }) => isWaitingNode(confirmer));
   }
 
+  /** What is open for nodes that cannot work and confirm nothing. */
+  unconfirmable(): Delivery[] {
+    return [...this.#all()].filter(({ confirmer }) => isWaitingNode(confirmer) && !confirmer.confirms);
+  }
+
   /** A node ends. @param comesBack false: what is open there is nobody's any more */
   remove(confirmer: Confirmer, comesBack: boolean): void {
     this.#confirmers.delete(confirmer);

@@ -134,9 +134,9 @@ export class OpenReports {
     return this.#messages.hasCaughtUp(since, this.#window.hasRoom(this.#now()));
   }
 
-  /** How many messages are open, or not acknowledged to the broker. */
-  get size(): number {
-    return this.#messages.size;
+  /** How many reports are open, counted at each node, and what their messages take. */
+  get sizes(): { deliveries: number; bytes: number } {
+    return { deliveries: this.#deliveries.size, bytes: this.#messages.bytes };
   }
 
   /** What has waited here comes now: that nothing came meanwhile says nothing of the broker. */
@@ -261,6 +261,15 @@ export class OpenReports {
         this.confirm(id);
       }
     }
+  }
+
+  /** Gives up what is kept for nodes that cannot work and confirm nothing. @returns how many reports */
+  giveUpUnconfirmable(): number {
+    const kept = this.#deliveries.unconfirmable();
+    for (const { id } of kept) {
+      this.confirm(id);
+    }
+    return new Set(kept.map(({ source }) => source)).size;
   }
 
   /** A node ends. @param comesBack false: what is open there is nobody's any more */

@@ -75,8 +75,6 @@ export class Reports {
   /** What flows have not confirmed yet. */
   readonly open: OpenReports;
   readonly #waiting: WaitingNodes;
-  /** How many subscribers that are no previews. */
-  #wanting = 0;
   readonly #topics: Topics;
   readonly #requested: RequestedFilters;
   readonly #receivers: Receivers;
@@ -131,7 +129,6 @@ export class Reports {
     this.#routes.clear();
     if (!isPreview) {
       this.#requested.add(target, filter.topicFilters);
-      this.#wanting++;
     }
     return {
       replay: (messages) => this.#replay(target, messages),
@@ -139,7 +136,6 @@ export class Reports {
         remove();
         this.#routes.clear();
         this.#requested.delete(target);
-        this.#wanting -= isPreview ? 0 : 1;
       },
     };
   }
@@ -149,6 +145,7 @@ export class Reports {
     return this.#keptSessions.length > 0 ? this.#waiting.add(owner, confirms) : () => {};
   }
 
+  /** A node is there that cannot work: what nobody asks for may be meant for it. */
   get mayBeWanted(): boolean {
     return this.#waiting.areThere;
   }
@@ -364,14 +361,25 @@ export class Reports {
 
   /** What no node asks for may be meant for one that cannot work. */
   #keepForWaiting(): Outcome {
-    const takers = this.#waiting.takers(this.#wanting > 0, this.open.size);
+    const { deliveries, bytes } = this.open.sizes;
+    const takers = this.#waiting.takers(this.#requested.areThere, deliveries, bytes);
     const isKept = takers.filter((node) => this.open.open(node) !== undefined).length > 0;
     if (isKept) {
       this.#waiting.kept();
       return 'delivered';
     }
-    this.#waiting.lost();
+    this.#waiting.lost(1);
     return 'unwanted';
+  }
+
+  /**
+   * Nodes may ask for reports that did not: a broker that keeps others for one that cannot work, and confirms nothing, may
+   * send them none. Not before those that work by now have had what is kept for them.
+   */
+  letGo(): void {
+    if (this.#requested.areThere) {
+      this.#waiting.lost(this.open.giveUpUnconfirmable());
+    }
   }
 
   /**

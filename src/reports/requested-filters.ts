@@ -83,6 +83,11 @@ export class RequestedFilters {
     this.#topicFilters.delete(subscriber);
   }
 
+  /** Whether any subscriber asks for reports. */
+  get areThere(): boolean {
+    return this.#topicFilters.size > 0;
+  }
+
   /** @param received called for each message that matches @returns ends it */
   addPreview(topicFilters: TopicFilterParts[], received: () => void): () => void {
     const request = { topicFilters, index: new TopicFilterIndex(topicFilters), received };

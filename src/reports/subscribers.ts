@@ -205,6 +205,7 @@ export class Subscribers {
     for (const [owner, replay] of this.#replays) {
       open.giveKept(owner, replay);
     }
+    this.#reports.letGo();
     if (isReady) {
       const wasConfirming = open.isConfirming;
       open.resumed((owner) => isThere(owner) && !this.#replays.has(owner));
@@ -260,6 +261,9 @@ export class Subscribers {
       subscription = this.#reports.add(criteria, filter.decode, listener, isPreview);
       this.#broker.updateFilters();
       subscription.replay(known);
+      if (!this.#broker.isPaused) {
+        this.#reports.letGo();
+      }
     }
     if (owner !== undefined) {
       this.#replays.set(owner, replay);

@@ -2,8 +2,12 @@
 import type { Logger } from '../log.ts';
 import type { Confirmer } from './open-report.ts';
 
-/** For nodes that confirm nothing: what comes beyond it is lost, or the deploy that sets them right would be given too much at once. */
+/**
+ * For nodes that confirm nothing, counted at each: what comes beyond it is lost. The deploy that sets them right would be
+ * given too much at once, and responses are to be read meanwhile.
+ */
 const MAX_WITHHELD = 5_000;
+const MAX_WITHHELD_BYTES = 32 * 1024 * 1024;
 /** What has waited at a broker comes at once: how many of it are lost is told then, later every minute. */
 const TELL_MS = 1_000;
 const TELL_AGAIN_MS = 60_000;
@@ -23,7 +27,6 @@ export const isWaitingNode = (confirmer: Confirmer): confirmer is WaitingNode =>
 export class WaitingNodes {
   readonly #log: Logger;
   readonly #byOwner = new Map<string, WaitingNode>();
-  #names = '';
   #hasToldKept = false;
   #lost = 0;
   #tellMs = TELL_MS;
@@ -42,7 +45,6 @@ export class WaitingNodes {
       count() {},
     };
     this.#byOwner.set(owner, node);
-    this.#names = [...this.#byOwner.keys()].slice(0, MAX_NAMES).join(', ');
     this.#hasToldKept = false;
     return () => {
       if (this.#byOwner.get(owner) === node) {
@@ -56,16 +58,20 @@ export class WaitingNodes {
   }
 
   /**
-   * For whom the broker is to keep a report that no other node asks for: for all of them, as nobody knows what they ask for.
-   * Where none confirms and others want reports, for none, since a broker that has sent as many as it may sends the others
-   * nothing more.
-   * @param areOthers whether others want reports
-   * @param withheld how many are kept for them already
+   * For whom the broker is to keep a report that no other node asks for: nobody knows what they ask for. For those that
+   * confirm, else for all of them where nobody asks for any: a broker that has sent as many as it may sends nothing more.
+   * @param areOthers whether others ask for reports
+   * @param withheld how many are kept already @param bytes of them
    */
-  takers(areOthers: boolean, withheld: number): readonly WaitingNode[] {
+  takers(areOthers: boolean, withheld: number, bytes: number): readonly WaitingNode[] {
     const all = [...this.#byOwner.values()];
-    const isKept = all.some(({ confirms }) => confirms) || (!areOthers && withheld < MAX_WITHHELD);
-    return isKept ? all : [];
+    const confirming = all.filter(({ confirms }) => confirms);
+    const hasRoom = withheld < MAX_WITHHELD && bytes < MAX_WITHHELD_BYTES;
+    return confirming.length > 0 || areOthers || !hasRoom ? confirming : all;
+  }
+
+  get #names(): string {
+    return [...this.#byOwner.keys()].slice(0, MAX_NAMES).join(', ');
   }
 
   /** The broker keeps a report for them. */
@@ -78,9 +84,9 @@ export class WaitingNodes {
     }
   }
 
-  /** A report was acknowledged that may have been meant for them. */
-  lost(): void {
-    this.#lost++;
+  /** So many reports are acknowledged that may have been meant for them. */
+  lost(count: number): void {
+    this.#lost += count;
     this.#timer ??= setTimeout(() => this.#tellLost(), this.#tellMs).unref();
   }
 

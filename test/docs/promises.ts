@@ -767,10 +767,16 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       },
     'Until then some brokers send nothing more to any node, as where a flow does not confirm what it has.':
       'about the broker',
-    'So where the node does not confirm (*Confirm*) and others ask for reports, those that none of them asks for are acknowledged and lost.':
+    'So where the node does not confirm (*Confirm*) and others ask for reports or cannot work but confirm, those that none of them asks for are acknowledged and lost, also when a deploy adds the first that asks; and where it is alone, what comes beyond 5 000 of them or 32 MB.':
       {
-        'real-brokers/unable-nodes':
+        'real-brokers/unable-nodes': [
           'holds up none that work where it confirms nothing: how many reports are lost is told',
+          'stops no node that a deploy adds where it confirms nothing: what was kept for it is told to be lost then',
+        ],
+        'reports/waiting-nodes': [
+          'that confirm nothing are kept nothing beside nodes that work, nor more than a deploy can give them at once',
+          'that confirm are kept what comes, and no others beside them',
+        ],
       },
     'Both are told by a warning in the log, which says how many are lost.': {
       'reports/waiting-nodes': [

@@ -383,6 +383,23 @@ describe('the wanted topic filters', () => {
     assert.ok(news().includes(`quota ${NONE}`));
   });
 
+  it('have the room of what a node may want that cannot work, where the broker refuses others', async () => {
+    await connect();
+    // Fewer than brokers allow are refused for want of rights.
+    await want(['1', '2', '3', '4', '5', '6', '7', 'old']);
+    packets();
+    subscriptions.hold(false, true);
+    subscriptions.change([], 1, ['old']);
+    await turn();
+    assert.deepEqual([packets(), subscriptions.isKeeping], [[], true]);
+    refuse(0x80, 'b');
+    await want(['b']);
+    assert.deepEqual([packets(), subscriptions.isKeeping], [['+b', '-old'], false]);
+    codes.clear();
+    await pass(10_000);
+    assert.deepEqual(packets(), ['+b']);
+  });
+
   it('are tried beyond what the broker has shown 10 seconds after leftovers were given back', async () => {
     await connect();
     await want(['a', 'b']);

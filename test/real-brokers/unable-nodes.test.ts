@@ -146,6 +146,40 @@ describe('a node that is there and cannot work', () => {
     );
   });
 
+  it('stops no node that a deploy adds where it confirms nothing: what was kept for it is told to be lost then', async () => {
+    await leaveReports(false);
+    begin();
+    session.attach();
+    session.waitFor('node', false);
+    run('node');
+    await told(/stay at the broker/);
+    session.pauseReports();
+    const other = new Collector();
+    session.subscribe(OTHERS, other, 'other');
+    run('node', 'other');
+    await reached(session, 'connected');
+    await publish(0, 1, 'heartbeat');
+    await other.until(({ reports }) => reports.length === 1);
+    await told(/ are lost: .*\(node\)/);
+  });
+
+  it('has what it asks for where another one, that confirms nothing either, still cannot work', async () => {
+    await leaveReports(false);
+    begin();
+    session.attach();
+    const end = session.waitFor('node', false);
+    session.waitFor('other', false);
+    run('node', 'other');
+    await told(/stay at the broker.*\(node, other\)/);
+    session.pauseReports();
+    end();
+    const flow = new Collector();
+    session.subscribe(ITS_OWN, flow, 'node');
+    run('node', 'other');
+    await flow.until(({ reports }) => reports.length >= COUNT);
+    assert.deepEqual(numbersOf(flow), ALL_NUMBERS);
+  });
+
   it('holds up none that work where it confirms nothing: how many reports are lost is told', async () => {
     await leaveReports(true);
     begin();

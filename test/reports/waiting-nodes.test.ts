@@ -6,6 +6,7 @@ import { isWaitingNode, WaitingNodes } from '../../src/reports/waiting-nodes.ts'
 
 const SECOND_MS = 1_000;
 const MAX_WITHHELD = 5_000;
+const MAX_WITHHELD_BYTES = 32 * 1024 * 1024;
 
 describe('nodes that cannot work', () => {
   let warnings: string[];
@@ -21,7 +22,8 @@ describe('nodes that cannot work', () => {
     mock.timers.reset();
   });
 
-  const takers = (areOthers = false, open = 0) => nodes.takers(areOthers, open).map(({ owner }) => owner);
+  const takers = (areOthers = false, withheld = 0, bytes = 0) =>
+    nodes.takers(areOthers, withheld, bytes).map(({ owner }) => owner);
 
   it('are there until they end, and one that follows by the same name is another one', () => {
     assert.deepEqual([nodes.areThere, takers()], [false, []]);
@@ -35,7 +37,7 @@ describe('nodes that cannot work', () => {
 
   it('are sent nothing, and known as such', () => {
     nodes.add('a', true);
-    const [node] = nodes.takers(true, 0);
+    const [node] = nodes.takers(true, 0, 0);
     assert.ok(node);
     assert.deepEqual(
       [isWaitingNode(node), isWaitingNode({ ...node, isWaiting: undefined } as never)],
@@ -46,45 +48,46 @@ describe('nodes that cannot work', () => {
   it('that confirm nothing are kept nothing beside nodes that work, nor more than a deploy can give them at once', () => {
     nodes.add('a', false);
     assert.deepEqual(
-      [takers(true), takers(false), takers(false, MAX_WITHHELD - 1), takers(false, MAX_WITHHELD)],
-      [[], ['a'], ['a'], []],
+      [
+        takers(true),
+        takers(false),
+        takers(false, MAX_WITHHELD - 1, MAX_WITHHELD_BYTES - 1),
+        takers(false, MAX_WITHHELD),
+        takers(false, 0, MAX_WITHHELD_BYTES),
+      ],
+      [[], ['a'], ['a'], [], []],
     );
   });
 
-  it('are all kept what comes where one of them confirms', () => {
+  it('that confirm are kept what comes, and no others beside them', () => {
     nodes.add('a', false);
     const end = nodes.add('b', true);
     assert.deepEqual(
-      [takers(true), takers(true, MAX_WITHHELD)],
-      [
-        ['a', 'b'],
-        ['a', 'b'],
-      ],
+      [takers(true), takers(false), takers(true, MAX_WITHHELD, MAX_WITHHELD_BYTES)],
+      [['b'], ['b'], ['b']],
     );
     end();
-    assert.deepEqual(takers(true), []);
+    assert.deepEqual([takers(true), takers(false)], [[], ['a']]);
   });
 
   it('are named once where the broker keeps reports for them, and again after a deploy', () => {
-    nodes.add('a', true);
+    const endA = nodes.add('a', true);
     nodes.kept();
     nodes.kept();
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', /stay at the broker.*cannot work \(a\)$/);
-    for (const owner of ['b', 'c', 'd', 'e', 'f']) {
+    endA();
+    for (const owner of ['b', 'c', 'd', 'e', 'f', 'g']) {
       nodes.add(owner, true);
     }
     nodes.kept();
-    assert.match(warnings[1] ?? '', /\(a, b, c, d, e\)$/);
+    assert.match(warnings[1] ?? '', /\(b, c, d, e, f\)$/);
   });
 
   it('have it told how many reports were lost that may have been for them: after a second, then every minute', () => {
     nodes.add('a', false);
-    const lose = (count: number) => {
-      for (let n = 0; n < count; n++) {
-        nodes.lost();
-      }
-    };
+    const lose = (count: number) => nodes.lost(count);
+    lose(0);
     lose(500);
     assert.deepEqual(warnings, []);
     mock.timers.tick(SECOND_MS);
