@@ -250,7 +250,7 @@ export class OpenReports {
   }
 
   /**
-   * A node works that confirms nothing: what was kept for it while it could not is its own now.
+   * A node works: what was kept for it while it could not is its own now. What it confirms comes to it by `add`.
    * @param give delivers it
    */
   giveKept(owner: string, give: (messages: readonly Message[]) => void): void {

@@ -377,7 +377,7 @@ export class Reports {
    * send them none. Not before those that work by now have had what is kept for them.
    */
   letGo(): void {
-    if (this.#requested.areThere) {
+    if (this.#waiting.areThere && this.#requested.areThere) {
       this.#waiting.lost(this.open.giveUpUnconfirmable());
     }
   }
