@@ -91,8 +91,8 @@ export class WaitingNodes {
   }
 
   close(): void {
-    this.#byOwner.clear();
     this.#tellLost();
+    this.#byOwner.clear();
   }
 
   #tellLost(): void {

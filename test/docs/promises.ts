@@ -752,7 +752,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'gives it back when nobody has said for 20 seconds that they run',
         ],
       },
-    'With `persistent`, what the broker keeps for a *report in* that a deploy or a start leaves *invalid* waits for one in which it works, also over restarts: reports that no other node asks for are not acknowledged then, and no subscription is given back but where another one needs its room.':
+    'With `persistent`, what the broker keeps for a *report in* that a deploy or a start leaves *invalid* waits for one in which it works, also over restarts: reports that no other node asks for are not acknowledged then, and no subscription is given back but where another one needs its room, as a refusal without a reason shows from eight on.':
       {
         'real-brokers/unable-nodes': [
           'has what the broker has kept when the next start finds it right, where no other node asks for reports',
@@ -762,6 +762,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'mqtt/subscription-plan':
           'leaves alone what a node may want that cannot work, but where others need its room',
+        'mqtt/subscriptions':
+          'have the room of what a node may want that cannot work, where the broker refuses others',
         'nodes/kept-session':
           'keeps what the broker has for its only node, which a deploy (…) has left invalid',
       },
