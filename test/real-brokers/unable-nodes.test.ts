@@ -94,13 +94,26 @@ describe('a node that is there and cannot work', () => {
     await publish(0, COUNT);
   };
 
-  it('has what the broker has kept when the next start finds it right, where no other node asks for reports', async () => {
+  /** A second life in which it cannot work, as the only node that asks for reports. @returns ends that */
+  const beginAlone = async () => {
     await leaveReports(false);
     begin();
     session.attach();
-    session.waitFor('node', false);
+    const end = session.waitFor('node', false);
     run('node');
     await told(/stay at the broker.*\(node\)/);
+    return end;
+  };
+  /** A deploy after which it works. */
+  const setRight = (end: () => void, flow: Collector, ...owners: string[]) => {
+    session.pauseReports();
+    end();
+    session.subscribe(ITS_OWN, flow, 'node');
+    run('node', ...owners);
+  };
+
+  it('has what the broker has kept when the next start finds it right, where no other node asks for reports', async () => {
+    await beginAlone();
     await leave();
     begin();
     const flow = new Collector();
@@ -111,17 +124,9 @@ describe('a node that is there and cannot work', () => {
   });
 
   it('has it when a deploy sets it right, each once', async () => {
-    await leaveReports(false);
-    begin();
-    session.attach();
-    const end = session.waitFor('node', false);
-    run('node');
-    await told(/stay at the broker/);
-    session.pauseReports();
-    end();
+    const end = await beginAlone();
     const flow = new Collector();
-    session.subscribe(ITS_OWN, flow, 'node');
-    run('node');
+    setRight(end, flow);
     await publish(COUNT, COUNT + 1);
     await flow.until(({ reports }) => reports.length > COUNT);
     assert.deepEqual(numbersOf(flow), [...ALL_NUMBERS, COUNT]);
@@ -134,11 +139,8 @@ describe('a node that is there and cannot work', () => {
     const end = session.waitFor('node', true);
     run('node', 'other');
     await told(/stay at the broker/);
-    session.pauseReports();
-    end();
     const flow = storing();
-    session.subscribe(ITS_OWN, flow, 'node');
-    run('node', 'other');
+    setRight(end, flow, 'other');
     await flow.until(({ reports }) => reports.length >= COUNT);
     assert.deepEqual(
       numbersOf(flow).sort((a, b) => Number(a) - Number(b)),
@@ -147,12 +149,7 @@ describe('a node that is there and cannot work', () => {
   });
 
   it('stops no node that a deploy adds where it confirms nothing: what was kept for it is told to be lost then', async () => {
-    await leaveReports(false);
-    begin();
-    session.attach();
-    session.waitFor('node', false);
-    run('node');
-    await told(/stay at the broker/);
+    await beginAlone();
     session.pauseReports();
     const other = new Collector();
     session.subscribe(OTHERS, other, 'other');
@@ -171,11 +168,8 @@ describe('a node that is there and cannot work', () => {
     session.waitFor('other', false);
     run('node', 'other');
     await told(/stay at the broker.*\(node, other\)/);
-    session.pauseReports();
-    end();
     const flow = new Collector();
-    session.subscribe(ITS_OWN, flow, 'node');
-    run('node', 'other');
+    setRight(end, flow, 'other');
     await flow.until(({ reports }) => reports.length >= COUNT);
     assert.deepEqual(numbersOf(flow), ALL_NUMBERS);
   });
@@ -205,11 +199,8 @@ describe('a node that is there and cannot work', () => {
     run('node', 'other');
     await publish(0, COUNT);
     await told(/stay at the broker/);
-    session.pauseReports();
-    endWait();
     const flow = storing();
-    session.subscribe(ITS_OWN, flow, 'node');
-    run('node', 'other');
+    setRight(endWait, flow, 'other');
     await flow.until(({ reports }) => reports.length >= COUNT);
     await publish(1, 2, 'heartbeat');
     await other.until(({ reports }) => reports.length === 1);
