@@ -33,11 +33,12 @@ export class PublishWindow<T> {
   readonly #sent = new Set<PublishPlace>();
   /** While they leave one by one. */
   #isNarrow = false;
-  #isAwaiting = false;
   /** They hold up others until they are acknowledged. */
   readonly #holding = new Set<PublishPlace>();
   /** They hold up others until their response has come, which would be lost with the connection. */
   readonly #awaited = new Set<PublishPlace>();
+  /** Sends one before all who wait, when these have come. */
+  #sendFirst: (() => void) | undefined;
   /** Of the connection: what was sent over an earlier one does not count any more. */
   #generation = 0;
   #changedAt = performance.now();
@@ -72,24 +73,35 @@ export class PublishWindow<T> {
     this.#open = 0;
     this.#generation++;
     this.#sent.clear();
+    this.#sendFirst = undefined;
     this.#changed();
     this.widen();
   }
 
-  /** From now on they leave one by one. @param isAwaiting each when all before have their responses */
-  narrow(isAwaiting: boolean): void {
+  /** From now on they leave one by one. */
+  narrow(): void {
     this.#isNarrow = true;
-    this.#isAwaiting = isAwaiting;
     for (const place of this.#sent) {
-      if (isAwaiting) {
-        this.#awaited.add(place);
-      } else if (place.isUnacknowledged) {
+      if (place.isUnacknowledged) {
         this.#holding.add(place);
       }
     }
   }
 
-  /** While they leave one by one: those before may never be acknowledged, and hold up none any more. */
+  /** None leaves until all that have left have their responses. @param sendFirst called then, or at once */
+  awaitResponses(sendFirst: () => void): void {
+    for (const place of this.#sent) {
+      this.#awaited.add(place);
+    }
+    this.#sendFirst = sendFirst;
+    this.#sendWaiting();
+  }
+
+  get isAwaiting(): boolean {
+    return this.#sendFirst !== undefined;
+  }
+
+  /** Those that have left may never be acknowledged or answered, and hold up none any more. */
   passOver(): void {
     this.#holding.clear();
     this.#awaited.clear();
@@ -108,7 +120,7 @@ export class PublishWindow<T> {
     this.#open++;
     this.#sent.add(place);
     if (this.#isNarrow) {
-      (this.#isAwaiting ? this.#awaited : this.#holding).add(place);
+      this.#holding.add(place);
     }
     this.#changed();
     return place;
@@ -144,6 +156,11 @@ export class PublishWindow<T> {
 
   /** Who still has something to send afterwards waits behind the others, so that each has its turn. */
   #sendWaiting(): void {
+    if (this.#sendFirst && !this.isFull) {
+      const sendFirst = this.#sendFirst;
+      this.#sendFirst = undefined;
+      sendFirst();
+    }
     for (const waiter of [...this.#waiting]) {
       if (this.isFull) {
         return;

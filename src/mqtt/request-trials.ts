@@ -11,18 +11,23 @@ import type { PublishWindow } from './publish-window.ts';
 const STEP_MS = 5_000;
 const MAX_STEPS = 12;
 
+type Window = Pick<
+  PublishWindow<never>,
+  'awaitResponses' | 'isAwaiting' | 'narrow' | 'passOver' | 'reset' | 'widen'
+>;
+
 export class RequestTrials {
-  readonly #window: Pick<PublishWindow<never>, 'narrow' | 'passOver' | 'reset' | 'widen'>;
+  readonly #window: Window;
   /** What one broker forbids is not held against another one of the list. */
   readonly #byBroker = new Map<string, ForbiddenRequests>();
   #forbidden = new ForbiddenRequests();
   /** While requests leave one by one. */
   #timer: NodeJS.Timeout | undefined;
-  #steps = 0;
-  /** One is to be sent to see: no others are to be lost with it. */
-  #isForTrial = false;
+  #stepsLeft = 0;
+  /** They do for those in doubt. */
+  #isSearching = false;
 
-  constructor(window: Pick<PublishWindow<never>, 'narrow' | 'passOver' | 'reset' | 'widen'>) {
+  constructor(window: Window) {
     this.#window = window;
   }
 
@@ -30,21 +35,36 @@ export class RequestTrials {
   connected(broker: string, maxUnacknowledged: number): void {
     this.#forbidden = this.#byBroker.get(broker) ?? new ForbiddenRequests();
     this.#byBroker.set(broker, this.#forbidden);
-    const isForTrial = this.#isForTrial;
     this.close();
     this.#window.reset(maxUnacknowledged);
-    if (isForTrial || this.#forbidden.hasDoubts) {
-      this.#narrow(isForTrial);
+    if (this.#forbidden.hasDoubts) {
+      this.#narrow();
     }
   }
 
   /** A request leaves as soon as it is its turn. */
   added(request: RequestTopic): void {
-    const isTrial = this.#forbidden.isTrial(request);
-    // What is forbidden does not leave.
-    const mayLeave = isTrial || !this.#forbidden.isForbidden(request);
-    if (mayLeave && (isTrial || this.#forbidden.isInDoubt(request))) {
-      this.#narrow(isTrial);
+    // What is forbidden does not leave, or only to see.
+    if (this.#forbidden.isInDoubt(request) && !this.#forbidden.isForbidden(request)) {
+      this.#narrow();
+    }
+  }
+
+  /** Whether it would be sent to see. */
+  isTrial(request: RequestTopic): boolean {
+    return this.#forbidden.isTrial(request);
+  }
+
+  /** One is to be sent to see. @param send called when no others would be lost with it, perhaps at once */
+  begin(send: () => void): void {
+    this.#startStep(1);
+    this.#window.awaitResponses(send);
+  }
+
+  /** Call when that one has left, or has ended before. */
+  end(): void {
+    if (!this.#window.isAwaiting && !this.#forbidden.isTrying && !this.#forbidden.isAnyInDoubt) {
+      this.#widen();
     }
   }
 
@@ -55,21 +75,20 @@ export class RequestTrials {
 
   /** It is about to leave. */
   sent(request: RequestTopic): void {
-    const isTrial = this.#timer !== undefined && this.#forbidden.isForbidden(request);
+    const isTrial = this.#forbidden.isForbidden(request);
     this.#forbidden.sent(request);
     if (isTrial) {
       // Its acknowledgement shows what the broker makes of it.
-      this.#window.narrow(false);
+      this.#startStep(1);
+      this.#window.narrow();
     }
   }
 
   /** The broker has taken it, or has refused it as it should. */
   acknowledged(request: RequestTopic): void {
     this.#forbidden.acknowledged(request);
-    // Others that are forbidden with it may be taken, too, one after the other.
-    this.#isForTrial &&= this.#forbidden.isAny;
-    if (this.#timer && !this.#isForTrial && !this.#forbidden.isAnyInDoubt) {
-      this.#widen();
+    if (this.#timer) {
+      this.end();
     }
   }
 
@@ -87,33 +106,36 @@ export class RequestTrials {
 
   /** See `ForbiddenRequests.lost`. */
   lost(unacknowledged: readonly Unacknowledged[]): Culprit | undefined {
-    this.#isForTrial &&= !this.#forbidden.isTrying;
     return this.#forbidden.lost(unacknowledged);
   }
 
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#isForTrial = false;
+    this.#stepsLeft = 0;
+    this.#isSearching = false;
   }
 
-  #narrow(isForTrial: boolean): void {
-    const isForFirst = isForTrial && !this.#isForTrial;
-    this.#isForTrial ||= isForTrial;
-    if (this.#timer === undefined) {
-      this.#steps = 0;
-      this.#timer = setTimeout(() => this.#step(), STEP_MS);
-      this.#window.narrow(isForTrial);
-    } else if (isForFirst) {
-      this.#window.narrow(true);
+  #narrow(): void {
+    if (!this.#isSearching) {
+      this.#isSearching = true;
+      this.#startStep(MAX_STEPS);
+      this.#window.narrow();
     }
   }
 
+  /** @param steps so many at least until all leave as ever, with this one */
+  #startStep(steps: number): void {
+    clearTimeout(this.#timer);
+    this.#stepsLeft = Math.max(this.#stepsLeft, steps);
+    this.#timer = setTimeout(() => this.#step(), STEP_MS);
+  }
+
   #step(): void {
-    if (++this.#steps === MAX_STEPS) {
+    if (--this.#stepsLeft <= 0) {
       this.#widen();
     } else {
-      this.#timer = setTimeout(() => this.#step(), STEP_MS);
+      this.#startStep(0);
       this.#window.passOver();
     }
   }

@@ -376,6 +376,12 @@ export class Requests {
         this.#waiting.windowIsFull();
         break;
       }
+      // Nearly always nothing is forbidden.
+      const trial = this.#trials.isAny ? this.#nextTrial(gateway) : undefined;
+      if (trial) {
+        this.#trials.begin(() => this.#sendTrial(trial));
+        continue;
+      }
       const pending = this.#waiting.next(gateway);
       if (!pending) {
         break;
@@ -383,6 +389,21 @@ export class Requests {
       this.#publish(pending);
     }
     gateway.isSending = false;
+  }
+
+  #nextTrial(gateway: GatewayRequests): Pending | undefined {
+    const pending = this.#waiting.peek(gateway);
+    return pending && this.#trials.isTrial(pending.request) ? pending : undefined;
+  }
+
+  /** All that have left before have their responses, or none in their time. */
+  #sendTrial(pending: Pending): void {
+    if (!pending.isRemoved && this.#waiting.isOpen(pending.gateway)) {
+      this.#waiting.take(pending);
+      this.#publish(pending);
+    }
+    this.#trials.end();
+    this.#sendNext(pending.gateway);
   }
 
   #publish(pending: Pending): void {

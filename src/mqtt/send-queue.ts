@@ -26,6 +26,14 @@ class RemovableQueue<T extends QueueItem> {
     this.#items.push(item);
   }
 
+  get first(): T | undefined {
+    while (this.#items.first?.isRemoved) {
+      this.#items.shift();
+      this.#removed--;
+    }
+    return this.#items.first;
+  }
+
   shift(): T | undefined {
     for (let item = this.#items.shift(); item; item = this.#items.shift()) {
       if (!item.isRemoved) {
@@ -87,18 +95,16 @@ export class SendQueue<T extends QueueItem> {
    * most half of them, so neither class can block the other; with a single place the classes take turns.
    */
   next(requestsInFlight: number, acksInFlight: number): T | undefined {
-    if (requestsInFlight + acksInFlight >= this.#maxInFlight) {
-      return undefined;
-    }
-    const ackFirst = acksInFlight === 0 && !(this.#maxInFlight === 1 && this.#lastWasAck);
-    const item = ackFirst
-      ? (this.#acks.shift() ?? this.#nextRequest())
-      : (this.#nextRequest() ??
-        (acksInFlight < Math.max(1, Math.floor(this.#maxInFlight / 2)) ? this.#acks.shift() : undefined));
+    const item = this.#nextLine(requestsInFlight, acksInFlight)?.shift();
     if (item) {
       this.#lastWasAck = item.trafficClass === 'ack';
     }
     return item;
+  }
+
+  /** What `next` would take. */
+  peek(requestsInFlight: number, acksInFlight: number): T | undefined {
+    return this.#nextLine(requestsInFlight, acksInFlight)?.first;
   }
 
   /** Takes one out before its turn; false when it is not in the queue (any more). */
@@ -128,14 +134,17 @@ export class SendQueue<T extends QueueItem> {
     yield* this.#acks;
   }
 
-  #nextRequest(): T | undefined {
-    for (let priority = PRIORITIES - 1; priority >= 0; priority--) {
-      const item = (this.#requests[priority] as RemovableQueue<T>).shift();
-      if (item) {
-        return item;
-      }
+  #nextLine(requestsInFlight: number, acksInFlight: number): RemovableQueue<T> | undefined {
+    if (requestsInFlight + acksInFlight >= this.#maxInFlight) {
+      return undefined;
     }
-    return undefined;
+    const requests = this.#requests.findLast(({ first }) => first);
+    const acks = this.#acks.first && this.#acks;
+    if (acksInFlight === 0 && !(this.#maxInFlight === 1 && this.#lastWasAck)) {
+      return acks ?? requests;
+    }
+    const mayAck = acksInFlight < Math.max(1, Math.floor(this.#maxInFlight / 2));
+    return requests ?? (mayAck ? acks : undefined);
   }
 
   #queueOf(item: T): RemovableQueue<T> {

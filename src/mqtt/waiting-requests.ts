@@ -103,6 +103,17 @@ export class WaitingRequests {
     return pending;
   }
 
+  /** What `next` would take. */
+  peek(gateway: GatewayRequests): Pending | undefined {
+    return gateway.queue.peek(gateway.requestsInFlight, gateway.acksInFlight);
+  }
+
+  /** It leaves now. */
+  take(pending: Pending): void {
+    pending.gateway.queue.remove(pending);
+    this.#uncount(pending, pending.gateway.withPlace > 0);
+  }
+
   /** They wait for the broker to acknowledge what others have sent. */
   windowIsFull(): void {
     this.#deadlines.add(performance.now() + WATCH_WINDOW_MS);

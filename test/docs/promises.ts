@@ -2073,9 +2073,15 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'mqtt/forbidden-publishes': 'are sent again later, and go on when the broker takes one',
       },
-    'It waits until the requests before it are answered, each for five seconds at most and all for a minute: where very many wait, it leaves with them then.':
+    'When its turn has come, nothing else leaves until what is under way is answered, and then until the broker has acknowledged it, each for five seconds at most.':
       {
-        'mqtt/forbidden-publishes': 'are tried when those before them in a batch have their responses',
+        'mqtt/forbidden-publishes': [
+          'are tried when those before them in a batch have their responses',
+          'hold up very many others only until what is under way is answered, and leave alone',
+          'hold up no others while they wait for their turn at a gateway that is silent',
+        ],
+        'mqtt/request-trials':
+          'wait for what has no response for five seconds, and so long for that one to be acknowledged',
       },
     'Of those that have ended no connection themselves one is sent every ten minutes at least, in the order in which they come, and those of gateways that had none yet take turns of their own: some 14 connections an hour at most, however many are forbidden.':
       {

@@ -33,12 +33,14 @@ for (const [version, protocolVersion] of [
       bench.broker.options.forbids = (topic) => topic.includes('/request/') && topic.includes(G2);
       return bench.open({ protocolVersion, requestTimeout: TIMEOUT_MS, keepalive: 0, ...changes });
     };
-    /** Its value, or how it ended. */
-    const read = (session: ReturnType<typeof open>, gateway: string): Promise<string> =>
-      session.request('read', { gateway, identifier: '8800' }, { signal }).then(
+    /** Whether it was answered, or how it ended. */
+    const endOf = (request: Promise<unknown>): Promise<string> =>
+      request.then(
         () => 'answered',
         ({ text }: ServiceError) => text.key,
       );
+    const read = (session: ReturnType<typeof open>, gateway: string) =>
+      endOf(session.request('read', { gateway, identifier: '8800' }, { signal }));
 
     it('end with the reason from the second on, and all others go on', async () => {
       const session = open();
@@ -183,6 +185,65 @@ for (const [version, protocolVersion] of [
       assert.ok(bench.broker.connections.length > length + 2, 'one was tried');
     });
 
+    it('hold up very many others only until what is under way is answered, and leave alone', async () => {
+      const session = open();
+      const reply = (topic: string, id: unknown) =>
+        bench.broker.publish(topic.replace('/request/', '/response/'), { status: 0, id, response: 21 });
+      answerAll(bench.broker, ({ topic, id }) => {
+        setTimeout(() => reply(topic, id), topic.includes('/write') ? 0 : 500);
+        return undefined;
+      });
+      bench.broker.options.forbids = (topic) => topic.includes('/request/') && topic.includes('/write');
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      const write = () =>
+        endOf(session.request('write', { gateway: G, identifier: '8800', value: 1 }, { signal }));
+      while ((await passTimeUntil(write())) !== 'NOT_CONNECTED.endsConnection') {
+        // The first ones end by their time.
+      }
+      const gateways = Array.from({ length: 20 }, (_, n) => (n === 0 ? G : `c0141f6800${n + 10}`));
+      const readAll = () => gateways.map((gateway) => read(session, gateway));
+      await passTimeUntil(Promise.all(readAll()));
+      // Its turn has come.
+      await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 120_000)));
+      await passTimeUntil(reached(session, 'connected'));
+      const before = bench.broker.connections.length;
+      const start = performance.now();
+      const all = Array.from({ length: 20 }, (_, n) => [...readAll(), ...(n === 10 ? [write()] : [])]).flat();
+      const results = await passTimeUntil(Promise.all(all));
+      assert.equal(bench.broker.connections.length, before + 1, 'one was tried');
+      assert.equal(results.filter((result) => result === 'answered').length, all.length - 1);
+      assert.ok(performance.now() - start < 15_000, `${performance.now() - start} ms`);
+    });
+
+    it('hold up no others while they wait for their turn at a gateway that is silent', async () => {
+      const session = open({ maxInFlight: 1 });
+      bench.broker.options.forbids = (topic) => topic.includes('/request/') && topic.includes('/write');
+      const write = () =>
+        endOf(session.request('write', { gateway: G2, identifier: '8800', value: 1 }, { signal }));
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      while ((await passTimeUntil(write())) !== 'NOT_CONNECTED.endsConnection') {
+        // The first ones end by their time.
+      }
+      // Its turn has come.
+      await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 120_000)));
+      await passTimeUntil(reached(session, 'connected'));
+      const before = bench.broker.connections.length;
+      // G2 does not answer.
+      const [silent, tried] = [read(session, G2), write()];
+      const start = performance.now();
+      for (let i = 0; i < 10; i++) {
+        assert.equal(await passTimeUntil(read(session, G)), 'answered');
+      }
+      assert.ok(performance.now() - start < TIMEOUT_MS / 2, `${performance.now() - start} ms`);
+      assert.equal(bench.broker.connections.length, before);
+      assert.equal(await passTimeUntil(silent), 'TIMEOUT.noAnswer');
+      assert.equal(await passTimeUntil(tried), 'NOT_CONNECTED.endsConnection');
+      await passTimeUntil(reached(session, 'connected'));
+      assert.equal(bench.broker.connections.length, before + 1, 'one was tried');
+    });
+
     it('are all tried in a batch, one after the other, once the broker takes them', async () => {
       const session = open({ requestTimeout: 4_000 });
       bench.broker.options.forbids = (topic) => topic.includes('/request/');
@@ -244,10 +305,7 @@ for (const [version, protocolVersion] of [
       const batch = () =>
         Promise.all(
           ['8800', '8802', '8805', '8806'].map((identifier) =>
-            session.request('read', { gateway: G, identifier }, { signal }).then(
-              () => 'answered',
-              ({ text }: ServiceError) => text.key,
-            ),
+            endOf(session.request('read', { gateway: G, identifier }, { signal })),
           ),
         );
       let results: string[] = [];

@@ -132,27 +132,52 @@ describe('the publishes that a broker takes', () => {
     assert.ok(window.changedAt >= start);
   });
 
-  it('leave one by one, each when those before have their responses, or are passed over', () => {
+  it('wait until those before have their responses, or are passed over, and for one that leaves first then', () => {
     const { window, sent } = open(5);
     const [answered, silent] = [window.take(), window.take()];
     answered.acknowledged();
-    window.narrow(true);
+    window.awaitResponses(() => sent.push('first'));
     window.wait('a');
     silent.acknowledged();
     answered.ended();
+    assert.equal(window.isAwaiting, true);
     assert.deepEqual(sent, []);
     window.passOver();
+    assert.equal(window.isAwaiting, false);
+    assert.deepEqual(sent, ['first', 'a']);
+    window.passOver();
+    assert.deepEqual(sent, ['first', 'a']);
+  });
+
+  it('wait for the first one to leave where the broker takes no more', () => {
+    const { window, sent } = open(2);
+    const silent = window.take();
+    window.awaitResponses(() => {
+      sent.push('first');
+      window.narrow();
+      window.take();
+    });
+    window.take();
+    window.wait('a');
+    window.passOver();
+    assert.deepEqual(sent, []);
+    silent.acknowledged();
+    assert.deepEqual(sent, ['first']);
+  });
+
+  it('wait for none that was to leave first over an earlier connection', () => {
+    const { window, sent } = open(5);
+    window.take();
+    window.awaitResponses(() => sent.push('first'));
+    window.wait('a');
+    window.reset(5);
     assert.deepEqual(sent, ['a']);
-    window.wait('b');
-    assert.equal(window.isFull, true);
-    window.widen();
-    assert.deepEqual(sent, ['a', 'b']);
   });
 
   it('leave one by one, each when those before are acknowledged', () => {
     const { window, sent, acknowledge } = open(5);
     window.take().acknowledged();
-    window.narrow(false);
+    window.narrow();
     window.wait('a');
     window.wait('b');
     assert.equal(window.isFull, false);

@@ -134,40 +134,89 @@ describe('requests while it is looked for what ends the connection', () => {
     assert.equal(places(), MAX);
   });
 
-  it('leave so for a minute when one is to be sent to see, whatever is acknowledged', () => {
+  /** When one is to be sent to see, and how often it was called. */
+  const begin = () => {
+    let calls = 0;
+    trials.begin(() => {
+      calls++;
+      trials.sent(FORBIDDEN);
+      window.take();
+      trials.end();
+    });
+    return () => calls;
+  };
+
+  it('wait for the responses of those under way when one is to be sent to see, and then for it alone', () => {
     forbid();
     pass(MINUTE);
-    trials.added(FORBIDDEN);
-    assert.equal(places(), 1);
+    const before = window.take();
+    const calls = begin();
+    before.acknowledged();
     trials.acknowledged(OTHER);
-    assert.equal(places(), 1);
+    assert.deepEqual([calls(), places()], [0, 0]);
+    before.ended();
+    assert.deepEqual([calls(), places()], [1, 0]);
+    trials.acknowledged(FORBIDDEN);
+    assert.equal(places(), MAX - 1);
+  });
+
+  it('wait for none where none is under way when one is to be sent to see', () => {
+    forbid();
     pass(MINUTE);
+    assert.equal(begin()(), 1);
+    assert.equal(places(), 0);
+  });
+
+  it('wait for what has no response for five seconds, and so long for that one to be acknowledged', () => {
+    forbid();
+    pass(MINUTE);
+    window.take();
+    pass(1_000);
+    const calls = begin();
+    pass(4_999);
+    assert.deepEqual([calls(), places()], [0, 0]);
+    pass(1);
+    assert.deepEqual([calls(), places()], [1, 0]);
+    pass(4_999);
+    assert.equal(places(), 0);
+    pass(1);
+    assert.equal(places(), MAX - 2);
+  });
+
+  it('leave as ever where that one has ended before it could leave', () => {
+    forbid();
+    pass(MINUTE);
+    const before = window.take();
+    trials.begin(() => trials.end());
+    before.acknowledged();
+    before.ended();
     assert.equal(places(), MAX);
   });
 
-  it('wait for the responses of those that leave before that one, and for its acknowledgement alone', () => {
+  it('are looked for on for their minute where one is to be sent to see meanwhile', () => {
     forbid();
     pass(MINUTE);
-    trials.added(FORBIDDEN);
-    const before = window.take();
-    before.acknowledged();
-    assert.equal(places(), 0);
-    before.ended();
-    trials.sent(FORBIDDEN);
-    const tried = window.take();
-    assert.equal(places(), 0);
-    tried.acknowledged();
+    window.take().acknowledged();
+    const calls = begin();
+    lose(OTHER, request('c'));
+    trials.added(OTHER);
+    pass(5_000);
+    assert.equal(calls(), 1);
+    pass(5_000);
     assert.equal(places(), 1);
+    pass(MINUTE);
+    assert.equal(places(), MAX - 1);
   });
 
-  it('leave so over the next connection where that one has not left yet', () => {
+  it('are not held up over the next connection by one that was to be sent to see', () => {
     forbid();
     pass(MINUTE);
+    window.take();
+    const calls = begin();
     lose();
-    trials.added(FORBIDDEN);
     trials.connected(BROKER, MAX);
-    assert.equal(places(), 1);
-    trials.sent(FORBIDDEN);
+    assert.deepEqual([calls(), places()], [0, MAX]);
+    begin();
     lose(FORBIDDEN);
     trials.connected(BROKER, MAX);
     assert.equal(places(), MAX);
@@ -186,17 +235,6 @@ describe('requests while it is looked for what ends the connection', () => {
     assert.ok(trials.waitOf(FORBIDDEN) > 0);
     trials.answered(FORBIDDEN);
     assert.equal(trials.waitOf(FORBIDDEN), 0);
-  });
-
-  it('leave as ever once that one was acknowledged', () => {
-    forbid();
-    pass(MINUTE);
-    trials.added(FORBIDDEN);
-    trials.sent(FORBIDDEN);
-    trials.acknowledged(OTHER);
-    assert.equal(places(), 1);
-    trials.acknowledged(FORBIDDEN);
-    assert.equal(places(), MAX);
   });
 
   it('wait for one that the broker never acknowledges for five seconds', () => {

@@ -32,6 +32,20 @@ describe('the waiting line of a gateway', () => {
     assert.deepEqual(drain(outbox), ['c', 'e', 'b', 'd', 'a']);
   });
 
+  it('shows what it would send, which stays', () => {
+    const outbox = new SendQueue<Item>(8);
+    assert.equal(outbox.peek(0, 0), undefined);
+    const [low, high] = [request('low', 0), request('high', 4)];
+    for (const item of [low, high, ack('first'), ack('second')]) {
+      outbox.push(item);
+    }
+    assert.deepEqual([outbox.peek(0, 0)?.name, outbox.peek(0, 1)?.name], ['first', 'high']);
+    assert.equal(outbox.peek(4, 4), undefined);
+    outbox.remove(high);
+    assert.equal(outbox.peek(0, 1), low);
+    assert.deepEqual(drain(outbox), ['first', 'second', 'low']);
+  });
+
   it('sends nothing while all places are taken', () => {
     const outbox = new SendQueue<Item>(2);
     outbox.push(request('a'));
