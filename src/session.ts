@@ -316,9 +316,9 @@ export class Session {
   }
 
   /**
-   * A node is there that cannot work as it is set: what the broker keeps for the service and no other node asks for stays
-   * there for it, where it confirms what it receives or no other node asks for any reports.
-   * @param owner as of `subscribe` @returns ends it
+   * A node is there that cannot work as it is set: what the broker keeps for the service stays there for it, where no node
+   * asks for any reports.
+   * @param owner as of `subscribe` @param confirms false: it gives up what is open @returns ends it
    */
   waitFor(owner: string, confirms: boolean): () => void {
     return this.#mqtt?.reports.addWaiting(owner, confirms) ?? (() => {});

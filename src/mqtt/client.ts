@@ -78,7 +78,7 @@ export class MqttClient {
           events.yielded?.();
         }
         this.#applyFilters();
-        this.#connection.subscriptions.hold(false, reports.mayBeWanted);
+        this.#connection.subscriptions.hold(false);
         this.#connection.resumed();
         if (!reports.mayBeWanted) {
           this.#users.unsubscribeKept();
@@ -361,11 +361,18 @@ export class MqttClient {
     if (this.#closed) {
       return;
     }
+    if (!this.#inbound.isPaused) {
+      this.#connection.subscriptions.keep(this.#handler.mayBeWanted);
+    }
     this.#connection.subscriptions.changeQos(this.#requests.filters(), this.#responseQos);
     if (this.#reports.apply(this.#budget.maxReportFilters, (filter) => this.#budget.avoids(filter))) {
       this.#setSubscribing(true);
     }
     this.#previews.apply(this.#handler.previewFilters(this.#maxPreviews));
+    if (!this.#inbound.isPaused && this.#handler.decide()) {
+      // What is asked for with a lower QoS meanwhile is asked for as it should be.
+      this.updateFilters();
+    }
   }
 
   /**

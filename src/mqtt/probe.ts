@@ -254,6 +254,7 @@ class Trial {
       isFull: false,
       isConfirming: false,
       mayBeWanted: false,
+      decide: () => false,
       connected() {},
       hasCaughtUp: () => true,
       settled() {},

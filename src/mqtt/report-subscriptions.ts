@@ -54,8 +54,10 @@ export interface ReportHandler {
   deliverPreview(topic: string, payload: Buffer, retained: boolean): void;
   /** Flows have more to confirm than may be read: nothing more is, until they do. */
   readonly isFull: boolean;
-  /** A node is there that cannot work: what nobody asks for may be meant for it. */
+  /** Nobody asks for reports, but a node that cannot work may: what the broker keeps may be meant for it. */
   readonly mayBeWanted: boolean;
+  /** Flows run, and may ask for reports that nobody did. @returns whether any waited for that */
+  decide(): boolean;
   /** Flows confirm reports: a broker that waits for them sends nothing else of QoS 1. */
   readonly isConfirming: boolean;
 }
@@ -299,11 +301,8 @@ export class ReportSubscriptions {
 
   /** A message came that nobody has asked for: a subscription of an earlier process may have brought it. */
   unexpected(topic: string): void {
-    if (!this.#mayHaveStale) {
-      return;
-    }
-    const isKept = this.#subscriptions.isKeeping;
-    if (isKept || this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
+    const mayGiveBack = this.#mayHaveStale && !this.#subscriptions.isKeeping;
+    if (mayGiveBack && this.#subscriptions.unsubscribeStale(this.#stale.filtersOf(topic))) {
       this.#expectPairs();
     }
   }

@@ -147,16 +147,17 @@ export class Subscriptions {
     }
   }
 
-  /**
-   * @param isHolding what nobody wants is not given back: flows have still to tell what they want
-   * @param isKeeping it is only where others need its room: a node that cannot work may want it
-   */
-  hold(isHolding: boolean, isKeeping = false): void {
+  /** @param isHolding what nobody wants is not given back: flows have still to tell what they want */
+  hold(isHolding: boolean): void {
     this.#plan.isHolding = isHolding;
-    this.#plan.isKeeping = isKeeping;
     if (!isHolding) {
       void this.#loop.run();
     }
+  }
+
+  /** @param isKeeping it is given back only where others need its room: a node that cannot work may want it */
+  keep(isKeeping: boolean): void {
+    this.#plan.isKeeping = isKeeping;
   }
 
   /** Whether what nobody wants is not given back yet. */

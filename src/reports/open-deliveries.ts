@@ -6,9 +6,16 @@ import { OpenCounts } from './open-counts.ts';
 import type { OpenMessage } from './open-message.ts';
 import { type Confirmer, type Delivery, STEADY_ATTEMPTS, waitAfter } from './open-report.ts';
 import { Resends } from './resends.ts';
-import { isWaitingNode } from './waiting-nodes.ts';
 
 const MIN_DOUBLED_MS = 1_000;
+
+/** Stands for whoever will ask for a report: it is sent nothing. */
+export const UNDECIDED: Confirmer = {
+  ...{ owner: '(undecided)', labels: '', timeoutMs: Number.POSITIVE_INFINITY, maxAttempts: 0 },
+  again: () => true,
+  givenUp() {},
+  count() {},
+};
 
 interface DeliveryEvents {
   /** While flows are replaced nobody would receive what is sent again. */
@@ -130,23 +137,24 @@ export class OpenDeliveries {
     }
   }
 
-  /** What is open for a node of this name that could not work until now. */
-  waitingOf(owner: string): Delivery[] {
-    return [...(this.#byOwner.get(owner) ?? [])].filter(({ confirmer }) => isWaitingNode(confirmer));
-  }
-
-  /** What is open for nodes that cannot work and confirm nothing. */
-  unconfirmable(): Delivery[] {
-    return [...this.#all()].filter(({ confirmer }) => isWaitingNode(confirmer) && !confirmer.confirms);
+  /** What is open for nobody yet. */
+  get undecided(): LinkedList<Delivery> {
+    return this.#of(UNDECIDED);
   }
 
   /** A node ends. @param comesBack false: what is open there is nobody's any more */
   remove(confirmer: Confirmer, comesBack: boolean): void {
     this.#confirmers.delete(confirmer);
     this.#counts.delete(confirmer);
-    const own = comesBack ? [] : [...this.#of(confirmer)];
-    for (const { id } of own.filter((delivery) => delivery.confirmer === confirmer)) {
-      this.#abandoned.add(confirmer.owner);
+    if (!comesBack) {
+      this.abandon(confirmer.owner, (delivery) => delivery.confirmer === confirmer);
+    }
+  }
+
+  /** Gives up what is open at nodes of this name. */
+  abandon(owner: string, isOf: (delivery: Delivery) => boolean = () => true): void {
+    for (const { id } of [...(this.#byOwner.get(owner) ?? [])].filter(isOf)) {
+      this.#abandoned.add(owner);
       this.#events.confirm(id);
     }
     this.#abandoned.tell();
@@ -158,7 +166,7 @@ export class OpenDeliveries {
    */
   resumed(isWaitedFor: (owner: string) => boolean): void {
     for (const { id, confirmer } of [...this.#all()]) {
-      if (!this.#confirmers.has(confirmer) && !isWaitedFor(confirmer.owner)) {
+      if (confirmer !== UNDECIDED && !this.#confirmers.has(confirmer) && !isWaitedFor(confirmer.owner)) {
         this.#abandoned.add(confirmer.owner);
         this.#events.confirm(id);
       }

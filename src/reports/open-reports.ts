@@ -7,7 +7,7 @@ import { ExpectedMessages, expectedUntil, keyOf } from './expected-messages.ts';
 import { KeptMessages, MAX_BYTES, MAX_MESSAGES } from './kept-messages.ts';
 import { Legacies } from './legacies.ts';
 import type { Message } from './message.ts';
-import { OpenDeliveries } from './open-deliveries.ts';
+import { OpenDeliveries, UNDECIDED } from './open-deliveries.ts';
 import { OpenMessage } from './open-message.ts';
 import type { Confirmer, OpenReport } from './open-report.ts';
 
@@ -134,9 +134,14 @@ export class OpenReports {
     return this.#messages.hasCaughtUp(since, this.#window.hasRoom(this.#now()));
   }
 
-  /** How many reports are open, counted at each node, and what their messages take. */
-  get sizes(): { deliveries: number; bytes: number } {
-    return { deliveries: this.#deliveries.size, bytes: this.#messages.bytes };
+  /** How many reports are open for nobody yet. */
+  get undecided(): number {
+    return this.#deliveries.undecided.size;
+  }
+
+  /** What all messages take that are not acknowledged. */
+  get bytes(): number {
+    return this.#messages.bytes;
   }
 
   /** What has waited here comes now: that nothing came meanwhile says nothing of the broker. */
@@ -249,27 +254,34 @@ export class OpenReports {
     this.#deliveries.add(confirmer);
   }
 
-  /**
-   * A node works: what was kept for it while it could not is its own now. What it confirms comes to it by `add`.
-   * @param give delivers it
-   */
-  giveKept(owner: string, give: (messages: readonly Message[]) => void): void {
-    const kept = this.#deliveries.waitingOf(owner);
-    if (kept.length > 0) {
-      give(kept.map(({ message }) => message));
-      for (const { id } of kept) {
-        this.confirm(id);
-      }
-    }
+  /** Keeps the message that is being delivered until `decide`. @returns false: the broker does not keep it */
+  keepUndecided(): boolean {
+    return this.open(UNDECIDED) !== undefined;
   }
 
-  /** Gives up what is kept for nodes that cannot work and confirm nothing. @returns how many reports */
-  giveUpUnconfirmable(): number {
-    const kept = this.#deliveries.unconfirmable();
-    for (const { id } of kept) {
+  /**
+   * Nodes ask for reports that did not, or nobody is left who may.
+   * @param offer gives a message to those that ask for it, which may `open` it, and says whether there are any
+   * @returns how many nobody asks for
+   */
+  decide(offer: (message: Message) => boolean): number {
+    let unwanted = 0;
+    for (const { id, source } of [...this.#deliveries.undecided]) {
+      this.#current = source;
+      this.#currentAt = this.#now();
+      try {
+        unwanted += offer(source.received) ? 0 : 1;
+      } finally {
+        this.#current = undefined;
+      }
       this.confirm(id);
     }
-    return new Set(kept.map(({ source }) => source)).size;
+    return unwanted;
+  }
+
+  /** A node of this name is there that confirms nothing any more, and gives up what is open. */
+  abandon(owner: string): void {
+    this.#deliveries.abandon(owner);
   }
 
   /** A node ends. @param comesBack false: what is open there is nobody's any more */

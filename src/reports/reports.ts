@@ -142,12 +142,15 @@ export class Reports {
 
   /** See `Session.waitFor`. A session that ends with the connection has nothing for it. */
   addWaiting(owner: string, confirms: boolean): () => void {
-    return this.#keptSessions.length > 0 ? this.#waiting.add(owner, confirms) : () => {};
+    if (!confirms) {
+      this.open.abandon(owner);
+    }
+    return this.#keptSessions.length > 0 ? this.#waiting.add(owner) : () => {};
   }
 
-  /** A node is there that cannot work: what nobody asks for may be meant for it. */
+  /** Nobody asks for reports, but a node that cannot work may. */
   get mayBeWanted(): boolean {
-    return this.#waiting.areThere;
+    return this.#waiting.areThere && !this.#requested.areThere;
   }
 
   /**
@@ -331,9 +334,10 @@ export class Reports {
     if (route === undefined) {
       return 'unwanted';
     }
-    if (!route.isWanted && known === 'new' && this.#waiting.areThere) {
+    // What is asked for brings more than that, where filters are merged.
+    if (!route.isWanted && !route.isRequested && known === 'new' && this.#waiting.areThere) {
       this.#receivers.call(route.receivers, route, payload, retained);
-      return this.#keepForWaiting();
+      return this.#keepUndecided();
     }
     if (route.receivers.length === 0) {
       return 'unwanted';
@@ -359,12 +363,16 @@ export class Reports {
     return 'delivered';
   }
 
-  /** What no node asks for may be meant for one that cannot work. */
-  #keepForWaiting(): Outcome {
-    const { deliveries, bytes } = this.open.sizes;
-    const takers = this.#waiting.takers(this.#requested.areThere, deliveries, bytes);
-    const isKept = takers.filter((node) => this.open.open(node) !== undefined).length > 0;
-    if (isKept) {
+  /**
+   * What no node asks for may be meant for one that cannot work. It stays at the broker where none asks for any: one that
+   * has sent as many as it may would send the others nothing more.
+   */
+  #keepUndecided(): Outcome {
+    if (
+      this.mayBeWanted &&
+      this.#waiting.mayKeep(this.open.undecided, this.open.bytes) &&
+      this.open.keepUndecided()
+    ) {
       this.#waiting.kept();
       return 'delivered';
     }
@@ -373,13 +381,34 @@ export class Reports {
   }
 
   /**
-   * Nodes may ask for reports that did not: a broker that keeps others for one that cannot work, and confirms nothing, may
-   * send them none. Not before those that work by now have had what is kept for them.
+   * Flows run, and may ask for reports that nobody did: what was kept until then is theirs, or nobody's.
+   * @returns whether there was any
    */
-  letGo(): void {
-    if (this.#waiting.areThere && this.#requested.areThere) {
-      this.#waiting.lost(this.open.giveUpUnconfirmable());
+  decide(): boolean {
+    const isDue = this.open.undecided > 0 && !this.mayBeWanted;
+    if (isDue) {
+      const unwanted = this.open.decide((message) => this.#offer(message));
+      if (this.#waiting.areThere) {
+        this.#waiting.lost(unwanted);
+      }
     }
+    return isDue;
+  }
+
+  /** @returns whether a node asks for it */
+  #offer({ topic, payload, retained }: Message): boolean {
+    const route = this.#routes.get(topic) ?? this.#findRoute(topic);
+    if (!route?.isWanted) {
+      return false;
+    }
+    const { copies, receivers } = route;
+    const mayBeCopy = this.#requested.mayOverlap;
+    if (!mayBeCopy || !this.#copies.isCopy(topic, payload, copies, retained, false, this.#hasCaughtUp)) {
+      // Previews had it when it came.
+      const flows = receivers.filter(({ isPreview }) => !isPreview);
+      this.#receivers.call(flows, route, payload, retained);
+    }
+    return true;
   }
 
   /**

@@ -202,10 +202,6 @@ export class Subscribers {
       filter.flush();
     }
     const { open } = this.#reports;
-    for (const [owner, replay] of this.#replays) {
-      open.giveKept(owner, replay);
-    }
-    this.#reports.letGo();
     if (isReady) {
       const wasConfirming = open.isConfirming;
       open.resumed((owner) => isThere(owner) && !this.#replays.has(owner));
@@ -261,9 +257,6 @@ export class Subscribers {
       subscription = this.#reports.add(criteria, filter.decode, listener, isPreview);
       this.#broker.updateFilters();
       subscription.replay(known);
-      if (!this.#broker.isPaused) {
-        this.#reports.letGo();
-      }
     }
     if (owner !== undefined) {
       this.#replays.set(owner, replay);

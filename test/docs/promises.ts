@@ -752,14 +752,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'gives it back when nobody has said for 20 seconds that they run',
         ],
       },
-    'With `persistent`, what the broker keeps for a *report in* that a deploy or a start leaves *invalid* waits for one in which it works, also over restarts: reports that no other node asks for are not acknowledged then, and no subscription is given back but where another one needs its room, as a refusal without a reason shows from eight on.':
+    'With `persistent`, where a deploy or a start leaves a *report in* *invalid* and no other node asks for reports, what the broker keeps waits for one that does, also over restarts: reports of QoS 1 are not acknowledged then, and no subscription is given back but where another one needs its room, as a refusal without a reason shows from eight on.':
       {
-        'real-brokers/unable-nodes': [
+        'real-brokers/unable-nodes':
           'has what the broker has kept when the next start finds it right, where no other node asks for reports',
-          'has it when a deploy sets it right, each once',
-          'has it beside nodes that work, where its flow confirms reports',
-          'is asked for as before, so that what comes until a deploy sets it right is not lost',
-        ],
         'mqtt/subscription-plan':
           'leaves alone what a node may want that cannot work, but where others need its room',
         'mqtt/subscriptions':
@@ -767,20 +763,25 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'nodes/kept-session':
           'keeps what the broker has for its only node, which a deploy (…) has left invalid',
       },
-    'Until then some brokers send nothing more to any node, as where a flow does not confirm what it has.':
-      'about the broker',
-    'So where the node does not confirm (*Confirm*) and others ask for reports or cannot work but confirm, those that none of them asks for are acknowledged and lost, also when a deploy adds the first that asks; and where it is alone, what comes beyond 5 000 of them or 32 MB.':
+    'A deploy gives them to the nodes that ask for them.': {
+      'real-brokers/unable-nodes': [
+        'has it when a deploy sets it right, each once',
+        'has it to confirm, where its flow confirms reports',
+        'is not alone where others cannot work either: each has what it asks for when it is set right',
+      ],
+    },
+    'What comes beyond 5 000 of them or 32 MB is acknowledged and lost; so is, where other nodes ask for reports, what the broker has kept that none of them asks for: a node that cannot work stops no others.':
       {
+        'reports/waiting-nodes':
+          'are kept no more than a deploy can give them at once, and nothing where there are none',
         'real-brokers/unable-nodes': [
-          'holds up none that work where it confirms nothing: how many reports are lost is told',
-          'stops no node that a deploy adds where it confirms nothing: what was kept for it is told to be lost then',
-        ],
-        'reports/waiting-nodes': [
-          'that confirm nothing are kept nothing beside nodes that work, nor more than a deploy can give them at once',
-          'that confirm are kept what comes, and no others beside them',
+          'holds up none that work: how many reports are lost is told (…)',
+          'stops no node that a deploy adds: what was kept for it is told to be lost then',
+          'stops none that work by what their filters bring beyond what they ask for',
+          'gives up what is open where it does not confirm any more, so that others go on',
         ],
       },
-    'Both are told by a warning in the log, which says how many are lost.': {
+    'A warning in the log says that reports wait, and how many are lost.': {
       'reports/waiting-nodes': [
         'are named once where the broker keeps reports for them, and again after a deploy',
         'have it told how many reports were lost that may have been for them: after a second, then every minute',

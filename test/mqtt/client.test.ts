@@ -48,13 +48,18 @@ describe('the MQTT half', () => {
   let states: string[];
   let isSessionElsewhere: boolean;
   /** What the handler says. */
-  let says: { outcome: 'delivered' | 'kept' | 'unwanted'; isFull: boolean; isConfirming: boolean };
+  let says: {
+    outcome: 'delivered' | 'kept' | 'unwanted';
+    isFull: boolean;
+    isConfirming: boolean;
+    undecided: boolean;
+  };
 
   beforeEach(() => {
     mockTime(1_000_000);
     [told, warnings, filters, isSessionElsewhere] = [[], [], [ALL], false];
     [looked, states] = [[], []];
-    says = { outcome: 'delivered', isFull: false, isConfirming: false };
+    says = { outcome: 'delivered', isFull: false, isConfirming: false, undecided: false };
   });
   afterEach(async () => {
     restoreTime();
@@ -106,6 +111,14 @@ describe('the MQTT half', () => {
           return says.isFull;
         },
         mayBeWanted: false,
+        decide() {
+          const { undecided } = says;
+          says.undecided = false;
+          if (undecided) {
+            tell('decided');
+          }
+          return undecided;
+        },
         get isConfirming() {
           return says.isConfirming;
         },
@@ -368,6 +381,21 @@ describe('the MQTT half', () => {
         [bench.broker.packets('unsubscribe'), bench.broker.packets('connect').length],
         [[], 1],
       );
+    });
+
+    it('decides who has what waited for that, and asks then with the QoS that is due', async () => {
+      const client = create({ persistent: true });
+      client.attach();
+      client.pauseReports();
+      says.undecided = true;
+      client.updateFilters();
+      await passRealTime();
+      assert.ok(!told.includes('decided'));
+      const before = told.length;
+      client.resumeReports();
+      assert.ok(told.includes('decided'));
+      await isTold('settled');
+      assert.equal(told.slice(before).filter((text) => text.startsWith('filters')).length, 2);
     });
 
     it('asks for no others when a wide filter is refused meanwhile', async () => {

@@ -388,7 +388,7 @@ describe('the wanted topic filters', () => {
     // Fewer than brokers allow are refused for want of rights.
     await want(['1', '2', '3', '4', '5', '6', '7', 'old']);
     packets();
-    subscriptions.hold(false, true);
+    subscriptions.keep(true);
     subscriptions.change([], 1, ['old']);
     await turn();
     assert.deepEqual([packets(), subscriptions.isKeeping], [[], true]);

@@ -1,12 +1,12 @@
-// Nodes that are there and cannot work: for whom the broker keeps what nobody asks for, and what is told of it.
+// Nodes that are there and cannot work: whether what nobody asks for is kept for them, and what is told of it.
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { SILENT } from '../../src/log.ts';
-import { isWaitingNode, WaitingNodes } from '../../src/reports/waiting-nodes.ts';
+import { WaitingNodes } from '../../src/reports/waiting-nodes.ts';
 
 const SECOND_MS = 1_000;
-const MAX_WITHHELD = 5_000;
-const MAX_WITHHELD_BYTES = 32 * 1024 * 1024;
+const MAX_UNDECIDED = 5_000;
+const MAX_UNDECIDED_BYTES = 32 * 1024 * 1024;
 
 describe('nodes that cannot work', () => {
   let warnings: string[];
@@ -22,70 +22,43 @@ describe('nodes that cannot work', () => {
     mock.timers.reset();
   });
 
-  const takers = (areOthers = false, withheld = 0, bytes = 0) =>
-    nodes.takers(areOthers, withheld, bytes).map(({ owner }) => owner);
-
   it('are there until they end, and one that follows by the same name is another one', () => {
-    assert.deepEqual([nodes.areThere, takers()], [false, []]);
-    const endFirst = nodes.add('a', false);
-    const endSecond = nodes.add('a', false);
+    assert.equal(nodes.areThere, false);
+    const endFirst = nodes.add('a');
+    const endSecond = nodes.add('a');
     endFirst();
-    assert.deepEqual([nodes.areThere, takers()], [true, ['a']]);
+    assert.equal(nodes.areThere, true);
     endSecond();
-    assert.deepEqual([nodes.areThere, takers()], [false, []]);
+    assert.equal(nodes.areThere, false);
   });
 
-  it('are sent nothing, and known as such', () => {
-    nodes.add('a', true);
-    const [node] = nodes.takers(true, 0, 0);
-    assert.ok(node);
-    assert.deepEqual(
-      [isWaitingNode(node), isWaitingNode({ ...node, isWaiting: undefined } as never)],
-      [true, false],
-    );
-  });
-
-  it('that confirm nothing are kept nothing beside nodes that work, nor more than a deploy can give them at once', () => {
-    nodes.add('a', false);
-    assert.deepEqual(
-      [
-        takers(true),
-        takers(false),
-        takers(false, MAX_WITHHELD - 1, MAX_WITHHELD_BYTES - 1),
-        takers(false, MAX_WITHHELD),
-        takers(false, 0, MAX_WITHHELD_BYTES),
-      ],
-      [[], ['a'], ['a'], [], []],
-    );
-  });
-
-  it('that confirm are kept what comes, and no others beside them', () => {
-    nodes.add('a', false);
-    const end = nodes.add('b', true);
-    assert.deepEqual(
-      [takers(true), takers(false), takers(true, MAX_WITHHELD, MAX_WITHHELD_BYTES)],
-      [['b'], ['b'], ['b']],
-    );
-    end();
-    assert.deepEqual([takers(true), takers(false)], [[], ['a']]);
+  it('are kept no more than a deploy can give them at once, and nothing where there are none', () => {
+    const mayKeep = () => [
+      nodes.mayKeep(MAX_UNDECIDED - 1, MAX_UNDECIDED_BYTES - 1),
+      nodes.mayKeep(MAX_UNDECIDED, 0),
+      nodes.mayKeep(0, MAX_UNDECIDED_BYTES),
+    ];
+    assert.deepEqual(mayKeep(), [false, false, false]);
+    nodes.add('a');
+    assert.deepEqual(mayKeep(), [true, false, false]);
   });
 
   it('are named once where the broker keeps reports for them, and again after a deploy', () => {
-    const endA = nodes.add('a', true);
+    const endA = nodes.add('a');
     nodes.kept();
     nodes.kept();
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0] ?? '', /stay at the broker.*cannot work \(a\)$/);
+    assert.match(warnings[0] ?? '', /stay at the broker.*that cannot \(a\)$/);
     endA();
     for (const owner of ['b', 'c', 'd', 'e', 'f', 'g']) {
-      nodes.add(owner, true);
+      nodes.add(owner);
     }
     nodes.kept();
     assert.match(warnings[1] ?? '', /\(b, c, d, e, f\)$/);
   });
 
   it('have it told how many reports were lost that may have been for them: after a second, then every minute', () => {
-    nodes.add('a', false);
+    nodes.add('a');
     const lose = (count: number) => nodes.lost(count);
     lose(0);
     lose(500);
