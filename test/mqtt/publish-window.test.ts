@@ -149,6 +149,50 @@ describe('the publishes that a broker takes', () => {
     assert.deepEqual(sent, ['first', 'a']);
   });
 
+  it('wait for responses only, one after the other, and not where all have theirs', () => {
+    const { window, sent } = open(5);
+    const [first, second] = [window.take(), window.take()];
+    const before = window.take();
+    before.acknowledged();
+    before.ended();
+    for (const place of [first, second]) {
+      place.acknowledged();
+    }
+    window.awaitResponses(() => sent.push('first'));
+    first.ended();
+    // It is told of once, and no more.
+    first.ended();
+    assert.deepEqual([sent, window.isFull], [[], true]);
+    second.ended();
+    assert.deepEqual([sent, window.isFull], [['first'], false]);
+    window.awaitResponses(() => sent.push('at once'));
+    assert.deepEqual(sent, ['first', 'at once']);
+  });
+
+  it('are asked once whether they have something to send when one has its response that nobody waits for', () => {
+    const { window, sent } = open(1);
+    const answered = window.take();
+    window.wait('a');
+    answered.ended();
+    assert.deepEqual(sent, []);
+  });
+
+  it('that have left before hold up others until they are acknowledged, and not those of an earlier connection', () => {
+    const { window } = open(5);
+    const before = window.take();
+    window.narrow();
+    assert.equal(window.isFull, true);
+    before.acknowledged();
+    assert.equal(window.isFull, false);
+    window.take();
+    window.passOver();
+    assert.equal(window.isFull, false);
+    window.reset(5);
+    window.narrow();
+    window.awaitResponses(() => {});
+    assert.deepEqual([window.isFull, window.isAwaiting], [false, false]);
+  });
+
   it('wait for the first one to leave where the broker takes no more', () => {
     const { window, sent } = open(2);
     const silent = window.take();

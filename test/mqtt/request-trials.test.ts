@@ -160,6 +160,36 @@ describe('requests while it is looked for what ends the connection', () => {
     assert.equal(places(), MAX - 1);
   });
 
+  it('are known to be such, and leave as ever where they are none', () => {
+    assert.deepEqual([trials.isAny, trials.isTrial(FORBIDDEN)], [false, false]);
+    trials.sent(OTHER);
+    assert.equal(places(), MAX);
+    forbid();
+    assert.deepEqual([trials.isAny, trials.isTrial(FORBIDDEN)], [true, false]);
+    pass(MINUTE);
+    assert.deepEqual([trials.isTrial(FORBIDDEN), trials.isTrial(OTHER)], [true, false]);
+  });
+
+  it('are in doubt as long as the gateway answers others only', () => {
+    lose(FORBIDDEN, OTHER);
+    trials.connected(BROKER, MAX);
+    trials.answered(FORBIDDEN);
+    trials.answered(OTHER);
+    assert.equal(places(), 1);
+  });
+
+  it('have a whole minute again over the next connection', () => {
+    lose(FORBIDDEN, OTHER);
+    trials.connected(BROKER, MAX);
+    pass(MINUTE - 1);
+    lose();
+    trials.connected(BROKER, MAX);
+    pass(MINUTE - 1);
+    assert.equal(places(), 1);
+    pass(1);
+    assert.equal(places(), MAX);
+  });
+
   it('wait for none where none is under way when one is to be sent to see', () => {
     forbid();
     pass(MINUTE);

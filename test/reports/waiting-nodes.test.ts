@@ -60,6 +60,8 @@ describe('nodes that cannot work', () => {
   it('have it told how many reports were lost that may have been for them: after a second, then every minute', () => {
     nodes.add('a');
     const lose = (count: number) => nodes.lost(count);
+    nodes.close();
+    nodes.add('a');
     lose(0);
     lose(500);
     assert.deepEqual(warnings, []);
@@ -76,5 +78,8 @@ describe('nodes that cannot work', () => {
     lose(3);
     nodes.close();
     assert.match(warnings[2] ?? '', /^3 reports .*\(a\)$/);
+    assert.equal(nodes.areThere, false);
+    mock.timers.tick(60 * SECOND_MS);
+    assert.equal(warnings.length, 3);
   });
 });
