@@ -57,9 +57,12 @@ export class PublishWindow<T> {
     return this.#open >= this.#max || this.#holding.size + this.#awaited.size > 0;
   }
 
-  /** When a place was taken or came free last, in milliseconds of `performance.now()`. */
+  /**
+   * When a place was taken or came free last, in milliseconds of `performance.now()`: now while none is for want of
+   * responses, which says nothing of the broker.
+   */
   get changedAt(): number {
-    return this.#changedAt;
+    return this.#awaited.size > 0 ? performance.now() : this.#changedAt;
   }
 
   /** For how many milliseconds reports had held up the reading then. */
@@ -103,8 +106,11 @@ export class PublishWindow<T> {
 
   /** Those that have left may never be acknowledged or answered, and hold up none any more. */
   passOver(): void {
+    if (this.#awaited.size > 0) {
+      this.#awaited.clear();
+      this.#changed();
+    }
     this.#holding.clear();
-    this.#awaited.clear();
     this.#sendWaiting();
   }
 
@@ -140,6 +146,7 @@ export class PublishWindow<T> {
   ended(place: PublishPlace): void {
     this.#sent.delete(place);
     if (this.#awaited.delete(place)) {
+      this.#changed();
       this.#sendWaiting();
     }
   }

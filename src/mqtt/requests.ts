@@ -393,11 +393,16 @@ export class Requests {
 
   #nextTrial(gateway: GatewayRequests): Pending | undefined {
     const pending = this.#waiting.peek(gateway);
-    return pending && this.#trials.isTrial(pending.request) ? pending : undefined;
+    const isTrial = pending && this.#trials.isTrial(pending.request);
+    // One that will not leave is waited for by none.
+    return isTrial && !this.#isTooLarge(...this.#packetOf(pending)) ? pending : undefined;
   }
 
   /** All that have left before have their responses, or none in their time. */
   #sendTrial(pending: Pending): void {
+    if (this.#closed) {
+      return;
+    }
     if (!pending.isRemoved && this.#waiting.isOpen(pending.gateway)) {
       this.#waiting.take(pending);
       this.#publish(pending);
@@ -412,14 +417,10 @@ export class Requests {
     if (this.#endForbidden(pending)) {
       return;
     }
-    const topic = this.#topics.request(request.gateway, request.device, request.suffix);
-    // The id comes last: without ours no response could be told apart, whatever a template says.
-    const payload = JSON.stringify({ ...request.payload, id: pending.id });
+    const [topic, payload] = this.#packetOf(pending);
     const { maxPacketBytes, maxQos } = this.#broker;
-    // performance.md, P3: measured only where there is a limit.
-    const bytes = maxPacketBytes === Number.POSITIVE_INFINITY ? 0 : sizeOf(topic, payload);
-    if (bytes > maxPacketBytes) {
-      this.#sent.fail(pending, tooLarge(request, bytes, maxPacketBytes));
+    if (this.#isTooLarge(topic, payload)) {
+      this.#sent.fail(pending, tooLarge(request, sizeOf(topic, payload), maxPacketBytes));
       return;
     }
     const qos = Math.min(this.#limits.qos, maxQos) as RequestLimits['qos'];
@@ -432,6 +433,18 @@ export class Requests {
       this.#published(pending, error);
       pending.place?.acknowledged();
     });
+  }
+
+  #packetOf({ request, id }: Pending): [topic: string, payload: string] {
+    const topic = this.#topics.request(request.gateway, request.device, request.suffix);
+    // The id comes last: without ours no response could be told apart, whatever a template says.
+    return [topic, JSON.stringify({ ...request.payload, id })];
+  }
+
+  #isTooLarge(topic: string, payload: string): boolean {
+    const { maxPacketBytes } = this.#broker;
+    // performance.md, P3: measured only where there is a limit.
+    return maxPacketBytes !== Number.POSITIVE_INFINITY && sizeOf(topic, payload) > maxPacketBytes;
   }
 
   /** An error here may mean that the broker has the request all the same: only its own refusal ends it early. */

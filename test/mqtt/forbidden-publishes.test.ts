@@ -11,6 +11,7 @@ import {
   mockTime,
   passTimeUntil,
   reportTopic,
+  requests,
   restoreTime,
   useScriptedBroker,
 } from './scripted.ts';
@@ -41,6 +42,19 @@ for (const [version, protocolVersion] of [
       );
     const read = (session: ReturnType<typeof open>, gateway: string) =>
       endOf(session.request('read', { gateway, identifier: '8800' }, { signal }));
+    const isAsked = (gateway: string) =>
+      bench.broker.until(() => requests(bench.broker).some(({ topic }) => topic.includes(gateway)));
+    /** The broker forbids it, and its turn comes. */
+    const findForbidden = async (session: ReturnType<typeof open>, request: () => Promise<string>) => {
+      session.subscribe(ALL, new Collector());
+      await passTimeUntil(reached(session, 'connected'));
+      while ((await passTimeUntil(request())) !== 'NOT_CONNECTED.endsConnection') {
+        // The first ones end by their time.
+      }
+      await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 120_000)));
+      await passTimeUntil(reached(session, 'connected'));
+    };
+    const forbidsWrites = (topic: string) => topic.includes('/request/') && topic.includes('/write');
 
     it('end with the reason from the second on, and all others go on', async () => {
       const session = open();
@@ -193,7 +207,7 @@ for (const [version, protocolVersion] of [
         setTimeout(() => reply(topic, id), topic.includes('/write') ? 0 : 500);
         return undefined;
       });
-      bench.broker.options.forbids = (topic) => topic.includes('/request/') && topic.includes('/write');
+      bench.broker.options.forbids = forbidsWrites;
       session.subscribe(ALL, new Collector());
       await passTimeUntil(reached(session, 'connected'));
       const write = () =>
@@ -218,17 +232,10 @@ for (const [version, protocolVersion] of [
 
     it('hold up no others while they wait for their turn at a gateway that is silent', async () => {
       const session = open({ maxInFlight: 1 });
-      bench.broker.options.forbids = (topic) => topic.includes('/request/') && topic.includes('/write');
+      bench.broker.options.forbids = forbidsWrites;
       const write = () =>
         endOf(session.request('write', { gateway: G2, identifier: '8800', value: 1 }, { signal }));
-      session.subscribe(ALL, new Collector());
-      await passTimeUntil(reached(session, 'connected'));
-      while ((await passTimeUntil(write())) !== 'NOT_CONNECTED.endsConnection') {
-        // The first ones end by their time.
-      }
-      // Its turn has come.
-      await passTimeUntil(new Promise((resolve) => setTimeout(resolve, 120_000)));
-      await passTimeUntil(reached(session, 'connected'));
+      await findForbidden(session, () => write());
       const before = bench.broker.connections.length;
       // G2 does not answer.
       const [silent, tried] = [read(session, G2), write()];
@@ -243,6 +250,48 @@ for (const [version, protocolVersion] of [
       await passTimeUntil(reached(session, 'connected'));
       assert.equal(bench.broker.connections.length, before + 1, 'one was tried');
     });
+
+    it('are tried though they have less time than what is waited for before', async () => {
+      const session = open();
+      bench.broker.options.forbids = forbidsWrites;
+      const write = (timeout: number) =>
+        endOf(session.request('write', { gateway: G, identifier: '8800', value: 1 }, { signal, timeout }));
+      await findForbidden(session, () => write(TIMEOUT_MS));
+      const before = bench.broker.connections.length;
+      // G2 does not answer.
+      const silent = read(session, G2);
+      await passTimeUntil(isAsked(G2));
+      const quick = endOf(
+        session.request('read', { gateway: G, identifier: '8800' }, { signal, timeout: 2_000 }),
+      );
+      const tried = write(2_000);
+      assert.equal(await passTimeUntil(quick), 'answered');
+      assert.equal(await passTimeUntil(tried), 'NOT_CONNECTED.endsConnection');
+      await passTimeUntil(reached(session, 'connected'));
+      assert.equal(bench.broker.connections.length, before + 1, 'one was tried');
+      assert.equal(await passTimeUntil(silent), 'TIMEOUT.noAnswer');
+    });
+
+    if (protocolVersion === 5) {
+      it('hold up no others where they are too large to be sent', async () => {
+        bench.broker.options.maxPacketSize = 500;
+        const session = open();
+        bench.broker.options.forbids = forbidsWrites;
+        const write = (value: string) =>
+          endOf(session.request('write', { gateway: G, identifier: '8800', value, mode: 'raw' }, { signal }));
+        await findForbidden(session, () => write('0866'));
+        // G2 does not answer.
+        const silent = read(session, G2);
+        await passTimeUntil(isAsked(G2));
+        const start = performance.now();
+        for (let n = 0; n < 3; n++) {
+          assert.equal(await passTimeUntil(write('00'.repeat(600))), 'INVALID_INPUT.packetTooLarge');
+          assert.equal(await passTimeUntil(read(session, G)), 'answered');
+        }
+        assert.ok(performance.now() - start < 5_000, `${performance.now() - start} ms`);
+        await passTimeUntil(silent);
+      });
+    }
 
     it('are all tried in a batch, one after the other, once the broker takes them', async () => {
       const session = open({ requestTimeout: 4_000 });

@@ -193,6 +193,31 @@ describe('the publishes that a broker takes', () => {
     assert.deepEqual([window.isFull, window.isAwaiting], [false, false]);
   });
 
+  it('are held up by no fault of the broker while responses are awaited: until then its time does not begin', async () => {
+    const { window } = open(5);
+    const next = async () => {
+      const before = performance.now();
+      while (performance.now() - before < 2) {
+        await new Promise(setImmediate);
+      }
+      return performance.now();
+    };
+    const [first] = [window.take(), window.take()];
+    window.awaitResponses(() => {});
+    let start = await next();
+    assert.ok(window.changedAt >= start);
+    window.passOver();
+    const { changedAt } = window;
+    assert.ok(changedAt >= start);
+    start = await next();
+    assert.equal(window.changedAt, changedAt);
+    window.passOver();
+    assert.equal(window.changedAt, changedAt);
+    window.awaitResponses(() => {});
+    first.ended();
+    assert.ok(window.changedAt >= start);
+  });
+
   it('wait for the first one to leave where the broker takes no more', () => {
     const { window, sent } = open(2);
     const silent = window.take();
