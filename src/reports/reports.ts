@@ -75,6 +75,8 @@ export class Reports {
   /** What flows have not confirmed yet. */
   readonly open: OpenReports;
   readonly #waiting: WaitingNodes;
+  /** What no node asks for may stay at the broker. */
+  readonly #mayKeep: boolean;
   readonly #topics: Topics;
   readonly #requested: RequestedFilters;
   readonly #receivers: Receivers;
@@ -114,6 +116,7 @@ export class Reports {
       ...{ keptSessions, now },
     });
     this.#waiting = new WaitingNodes(log);
+    this.#mayKeep = keptSessions.length > 0 && !isShared;
     this.#requested = new RequestedFilters(topics, isShared, mayCross);
     this.#copies = new Copies(now);
     this.#topics = topics;
@@ -140,12 +143,12 @@ export class Reports {
     };
   }
 
-  /** See `Session.waitFor`. A session that ends with the connection has nothing for it. */
+  /** See `Session.waitFor`. A session that ends with the connection has nothing for it, and others of a group can have it. */
   addWaiting(owner: string, confirms: boolean): () => void {
     if (!confirms) {
       this.open.abandon(owner);
     }
-    return this.#keptSessions.length > 0 ? this.#waiting.add(owner) : () => {};
+    return this.#mayKeep ? this.#waiting.add(owner) : () => {};
   }
 
   /** Nobody asks for reports, but a node that cannot work may. */
@@ -397,17 +400,17 @@ export class Reports {
 
   /** @returns whether a node asks for it */
   #offer({ topic, payload, retained }: Message): boolean {
+    // Subscriptions of an earlier process have brought all of them, and may cross.
+    if (this.#copies.isRepeat(topic, payload)) {
+      return true;
+    }
     const route = this.#routes.get(topic) ?? this.#findRoute(topic);
     if (!route?.isWanted) {
       return false;
     }
-    const { copies, receivers } = route;
-    const mayBeCopy = this.#requested.mayOverlap;
-    if (!mayBeCopy || !this.#copies.isCopy(topic, payload, copies, retained, false, this.#hasCaughtUp)) {
-      // Previews had it when it came.
-      const flows = receivers.filter(({ isPreview }) => !isPreview);
-      this.#receivers.call(flows, route, payload, retained);
-    }
+    // Previews had it when it came.
+    const flows = route.receivers.filter(({ isPreview }) => !isPreview);
+    this.#receivers.call(flows, route, payload, retained);
     return true;
   }
 

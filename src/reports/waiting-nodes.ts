@@ -15,6 +15,7 @@ export class WaitingNodes {
   readonly #byOwner = new Map<string, object>();
   #hasToldKept = false;
   #lost = 0;
+  #losers = '';
   #tellMs = TELL_MS;
   #timer: NodeJS.Timeout | undefined;
 
@@ -60,6 +61,7 @@ export class WaitingNodes {
   /** So many reports are acknowledged that may have been meant for them. */
   lost(count: number): void {
     this.#lost += count;
+    this.#losers = this.#names;
     this.#timer ??= setTimeout(() => this.#tellLost(), this.#tellMs).unref();
   }
 
@@ -74,7 +76,7 @@ export class WaitingNodes {
     if (this.#lost > 0) {
       this.#tellMs = TELL_AGAIN_MS;
       this.#log.warn(
-        `${this.#lost} reports that no node asks for are lost: they may have been for one that cannot work (${this.#names})`,
+        `${this.#lost} reports that no node asks for are lost: they may have been for one that cannot work (${this.#losers})`,
       );
       this.#lost = 0;
     }

@@ -19,10 +19,10 @@ describe('reports that no node asks for while one cannot work', () => {
   let acknowledged: number[];
   let endWait: () => void;
 
-  const begin = (keptSessions: readonly string[]) => {
+  const begin = (keptSessions: readonly string[], isShared = false) => {
     [warnings, acknowledged] = [[], []];
     const log = { ...SILENT, warn: (text: string) => void warnings.push(text) };
-    reports = new Reports(createTopics(''), catalogue, new NetworkState(), log, { keptSessions });
+    reports = new Reports(createTopics(''), catalogue, new NetworkState(), log, { keptSessions, isShared });
     reports.connected('broker', true);
     endWait = reports.addWaiting('node', false);
   };
@@ -109,12 +109,19 @@ describe('reports that no node asks for while one cannot work', () => {
     assert.deepEqual([got, acknowledged], [[1], [1]]);
   });
 
-  it('come once where the broker sends one for each of several subscriptions', () => {
-    deliver(1);
-    deliver(1);
-    const [all, own] = [add({ kinds: ['heartbeat'] }), add({ gateways: [G] })];
+  it('come once where the broker has sent one for each of several subscriptions, whoever asks for them then', () => {
+    for (const seq of [1, 1, 2, 2, 1]) {
+      deliver(seq);
+    }
+    const { got } = add({ gateways: [G] });
     reports.decide();
-    assert.deepEqual([all.got, own.got, acknowledged], [[1], [1], [1, 1]]);
+    assert.deepEqual(
+      [got, acknowledged],
+      [
+        [1, 2, 1],
+        [1, 1, 2, 2, 1],
+      ],
+    );
   });
 
   it('are seen by people when they come, and not again', () => {
@@ -145,11 +152,16 @@ describe('reports that no node asks for while one cannot work', () => {
     assert.match(warnings.at(-1) ?? '', /^1 reports .* are lost/);
   });
 
-  it('are no concern of a session that ends with the connection', () => {
-    reports.handOver();
-    begin([]);
-    assert.equal(deliver(1), 'unwanted');
-    reports.handOver();
-    assert.deepEqual(warnings, []);
-  });
+  for (const [what, keptSessions, isShared] of [
+    ['a session that ends with the connection', [], false],
+    ['a shared group, of which others can have them', ['undecided'], true],
+  ] as const) {
+    it(`are not kept for ${what}`, () => {
+      reports.handOver();
+      begin(keptSessions, isShared);
+      assert.equal(deliver(1), 'unwanted');
+      reports.handOver();
+      assert.deepEqual(warnings, []);
+    });
+  }
 });

@@ -58,10 +58,9 @@ describe('nodes that cannot work', () => {
   });
 
   it('have it told how many reports were lost that may have been for them: after a second, then every minute', () => {
-    nodes.add('a');
     const lose = (count: number) => nodes.lost(count);
     nodes.close();
-    nodes.add('a');
+    const end = nodes.add('a');
     lose(0);
     lose(500);
     assert.deepEqual(warnings, []);
@@ -76,6 +75,7 @@ describe('nodes that cannot work', () => {
     mock.timers.tick(60 * SECOND_MS);
     assert.equal(warnings.length, 2);
     lose(3);
+    end();
     nodes.close();
     assert.match(warnings[2] ?? '', /^3 reports .*\(a\)$/);
     assert.equal(nodes.areThere, false);
