@@ -177,13 +177,15 @@ export class WaitingRequests {
     return !isOpen && this.#transport.connected && !this.#window.isFull && gateway.hasPlaces;
   }
 
-  /** One too many waits: a gateway that does not answer keeps no place from others. @returns which one ends */
-  #oneTooMany(pending: Pending): Pending {
-    const { trafficClass } = pending;
+  /**
+   * One too many waits: a gateway that does not answer keeps no place from others, and what is of a low priority none from
+   * what is of a higher one there.
+   * @returns which one ends
+   */
+  #oneTooMany({ trafficClass, gateway: own }: Pending): Pending {
     const { count, gateway } = this.#lines[trafficClass].first as Line;
-    return pending.gateway.lines[trafficClass].count === count
-      ? pending
-      : (gateway.queue.findLast(trafficClass) as Pending);
+    const { queue } = own.lines[trafficClass].count === count ? own : gateway;
+    return queue.findLast(trafficClass) as Pending;
   }
 
   #uncount({ trafficClass, gateway }: Pending, hasPlace: boolean): void {

@@ -752,10 +752,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'gives it back when nobody has said for 20 seconds that they run',
         ],
       },
-    'With `persistent`, where a deploy or a start leaves a *report in* *invalid* and no other node asks for reports, what the broker keeps waits for one that does, also over restarts: reports of QoS 1 are not acknowledged then, and no subscription is given back but where another one needs its room, as a refusal without a reason shows from eight on.':
+    'With `persistent` and no *Shared group*, where a deploy or a start leaves a *report in* *invalid* and no other node asks for reports, what the broker keeps waits for one that does, also over restarts: reports of QoS 1 are not acknowledged then, and no subscription is given back but where another one needs its room, as a refusal without a reason shows from eight on.':
       {
         'real-brokers/unable-nodes':
           'has what the broker has kept when the next start finds it right, where no other node asks for reports',
+        'reports/undecided': 'are not kept for …',
         'mqtt/subscription-plan':
           'leaves alone what a node may want that cannot work, but where others need its room',
         'mqtt/subscriptions':
@@ -2003,8 +2004,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waiting':
           'do not count towards maxQueue where they wait for the subscription to their responses alone',
       },
-    'Where one too many waits, and at another gateway more than at its own, the newest one of the lowest priority at the gateway with the most ends in its place: a gateway that does not answer keeps no place from others.':
+    'Where one too many waits, the newest one of the lowest priority ends at the gateway where most wait, its own where as many do there: a gateway that does not answer keeps no place from others, and polling none from a request of a higher priority.':
       {
+        'mqtt/waiting-requests': 'keep no place from those of a higher priority at their gateway',
         'mqtt/waiting': [
           'at a gateway that does not answer make room for those at others: first the newest of the lowest priority',
           'count by their number, whichever of them wait for the subscription to their responses alone',

@@ -167,6 +167,22 @@ describe('requests that wait', () => {
     assert.deepEqual(news(), [full('d')]);
   });
 
+  it('keep no place from those of a higher priority at their gateway', () => {
+    grant(G);
+    fill(G);
+    for (const [name, priority] of [
+      ['a', 0],
+      ['b', 0],
+      ['c', 2],
+      ['d', 4],
+      ['e', 4],
+      ['f', 0],
+    ] as const) {
+      wait(name, G, { priority });
+    }
+    assert.deepEqual(news(), [full('b'), full('a'), full('f')]);
+  });
+
   it('keep no place from others: the newest of the gateway where most wait ends', () => {
     grant(G, G2);
     fill(G);

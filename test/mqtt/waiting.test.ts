@@ -410,7 +410,7 @@ describe('many waiting requests', () => {
     }
     const others = Array.from({ length: 4 }, () => codeOf(line.send(G2)));
     assert.equal(await codeOf(line.send(G2)), 'QUEUE_FULL');
-    assert.equal(await codeOf(line.send(G, { priority: 4 })), 'QUEUE_FULL');
+    assert.equal(await codeOf(line.send(G, { priority: 0 })), 'QUEUE_FULL');
     assert.deepEqual(ended, ['5 QUEUE_FULL', '3 QUEUE_FULL', '2 QUEUE_FULL']);
     for (let at = 1; at < 5; at++) {
       line.answer(line.ids[at], G2);
@@ -452,7 +452,7 @@ describe('many waiting requests', () => {
     const line = new Line(2, 2);
     line.isGranted = false;
     const away = Array.from({ length: 4 }, (_, n) => codeOf(line.send(G, { priority: n < 2 ? 0 : 4 })));
-    assert.equal(await codeOf(line.send(G, { priority: 4 })), 'QUEUE_FULL');
+    assert.equal(await codeOf(line.send(G, { priority: 0 })), 'QUEUE_FULL');
     const others = Array.from({ length: 3 }, () => codeOf(line.send(G2)));
     // Two of each gateway take no place, and of the four any other.
     assert.equal(await codeOf(line.send(G2)), 'QUEUE_FULL');
