@@ -136,11 +136,26 @@ describe('the sample flow Store in InfluxDB', () => {
     await deploy();
     await measure(1, null);
     await trouble.report('property-decoded/battery-level', { time: time(2) });
+    await trouble.report('property/9999', { time: time(3), value: null });
     await trouble.report('property/8100', { time: time(3), value: 'ff' });
     await measure(4, 20);
     await storedCount(1);
     await red().status(reports, ({ text }) => text === 'connected');
     assert.equal((await stored()).length, 1);
+  });
+
+  it('writes that there was an event where that has no value', async () => {
+    await deploy();
+    await trouble.report('event/8003', { time: time(1) });
+    await trouble.report('event-decoded/button', { time: time(2), value: null });
+    const rows = await storedCount(2);
+    assert.deepEqual(
+      rows.map(({ occurred, value = null, text = null }) => [occurred, value, text]),
+      [
+        [true, null, null],
+        [true, null, null],
+      ],
+    );
   });
 
   it('acknowledges a sample to its device only when it is stored', async () => {

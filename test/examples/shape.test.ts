@@ -56,6 +56,21 @@ describe('the sample flows', () => {
     }
   });
 
+  it('that confirm reports give none up, and show the errors of the node that brings them', () => {
+    const confirming = [...samples, ...databases].flatMap(({ label, flow }) =>
+      flow.filter(({ confirm }) => confirm === 'acknowledged').map((node) => ({ label, node, flow })),
+    );
+    assert.ok(confirming.length >= 3);
+    for (const { label, node, flow } of confirming) {
+      assert.equal(node.redeliverMost, 0, label);
+      const catches = flow.filter(({ type }) => type === 'catch').map(({ scope }) => scope);
+      assert.ok(
+        catches.some((scope) => scope === null || (scope as string[]).includes(node.id)),
+        label,
+      );
+    }
+  });
+
   it('use every node of the package', () => {
     const used = new Set(samples.flatMap(({ flow }) => flow.map(({ type }) => type)));
     assert.deepEqual(
