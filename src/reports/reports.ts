@@ -75,8 +75,7 @@ export class Reports {
   /** What flows have not confirmed yet. */
   readonly open: OpenReports;
   readonly #waiting: WaitingNodes;
-  /** What no node asks for may stay at the broker. */
-  readonly #mayKeep: boolean;
+  readonly #isShared: boolean;
   readonly #topics: Topics;
   readonly #requested: RequestedFilters;
   readonly #receivers: Receivers;
@@ -116,7 +115,7 @@ export class Reports {
       ...{ keptSessions, now },
     });
     this.#waiting = new WaitingNodes(log);
-    this.#mayKeep = keptSessions.length > 0 && !isShared;
+    this.#isShared = isShared;
     this.#requested = new RequestedFilters(topics, isShared, mayCross);
     this.#copies = new Copies(now);
     this.#topics = topics;
@@ -143,17 +142,17 @@ export class Reports {
     };
   }
 
-  /** See `Session.waitFor`. A session that ends with the connection has nothing for it, and others of a group can have it. */
+  /** See `Session.waitFor`. A session that ends with the connection has nothing for it. */
   addWaiting(owner: string, confirms: boolean): () => void {
     if (!confirms) {
       this.open.abandon(owner);
     }
-    return this.#mayKeep ? this.#waiting.add(owner) : () => {};
+    return this.#keptSessions.length > 0 ? this.#waiting.add(owner) : () => {};
   }
 
-  /** Nobody asks for reports, but a node that cannot work may. */
+  /** Nobody asks for reports, but a node that cannot work may. The others of a group are to have what comes there. */
   get mayBeWanted(): boolean {
-    return this.#waiting.areThere && !this.#requested.areThere;
+    return this.#waiting.areThere && !this.#requested.areThere && !this.#isShared;
   }
 
   /**
@@ -400,17 +399,21 @@ export class Reports {
 
   /** @returns whether a node asks for it */
   #offer({ topic, payload, retained }: Message): boolean {
-    // Subscriptions of an earlier process have brought all of them, and may cross.
-    if (this.#copies.isRepeat(topic, payload)) {
-      return true;
-    }
     const route = this.#routes.get(topic) ?? this.#findRoute(topic);
     if (!route?.isWanted) {
       return false;
     }
-    // Previews had it when it came.
-    const flows = route.receivers.filter(({ isPreview }) => !isPreview);
-    this.#receivers.call(flows, route, payload, retained);
+    const { copies, receivers } = route;
+    // Subscriptions of an earlier process have brought it, and may cross where those of now do not.
+    const isCopy =
+      this.#copies.isRepeat(topic, payload) ||
+      (this.#requested.mayOverlap &&
+        this.#copies.isCopy(topic, payload, copies, retained, false, this.#hasCaughtUp));
+    if (!isCopy) {
+      // Previews had it when it came.
+      const flows = receivers.filter(({ isPreview }) => !isPreview);
+      this.#receivers.call(flows, route, payload, retained);
+    }
     return true;
   }
 

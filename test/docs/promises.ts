@@ -752,11 +752,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'gives it back when nobody has said for 20 seconds that they run',
         ],
       },
-    'With `persistent` and no *Shared group*, where a deploy or a start leaves a *report in* *invalid* and no other node asks for reports, what the broker keeps waits for one that does, also over restarts: reports of QoS 1 are not acknowledged then, and no subscription is given back but where another one needs its room, as a refusal without a reason shows from eight on.':
+    'With `persistent`, where a deploy or a start leaves a *report in* *invalid* and no other node asks for reports, what the broker keeps waits for one that does, also over restarts: reports of QoS 1 are not acknowledged then, and no subscription is given back but where another one needs its room, as a refusal without a reason shows from eight on.':
       {
         'real-brokers/unable-nodes':
           'has what the broker has kept when the next start finds it right, where no other node asks for reports',
-        'reports/undecided': 'are not kept for …',
         'mqtt/subscription-plan':
           'leaves alone what a node may want that cannot work, but where others need its room',
         'mqtt/subscriptions':
@@ -771,10 +770,11 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'is not alone where others cannot work either: each has what it asks for when it is set right',
       ],
     },
-    'What comes beyond 5 000 of them or 32 MB is acknowledged and lost; so is, where other nodes ask for reports, what the broker has kept that none of them asks for: a node that cannot work stops no others.':
+    'What comes beyond 5 000 of them or 32 MB is acknowledged and lost; so is, where other nodes ask for reports, or in a *Shared group*, what the broker has kept that none of them asks for: a node that cannot work stops no others.':
       {
         'reports/waiting-nodes':
           'are kept no more than a deploy can give them at once, and nothing where there are none',
+        'reports/undecided': 'are not kept in a shared group, where others can have what comes later',
         'real-brokers/unable-nodes': [
           'holds up none that work: how many reports are lost is told (…)',
           'stops no node that a deploy adds: what was kept for it is told to be lost then',
@@ -2004,7 +2004,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'mqtt/waiting':
           'do not count towards maxQueue where they wait for the subscription to their responses alone',
       },
-    'Where one too many waits, the newest one of the lowest priority ends at the gateway where most wait, its own where as many do there: a gateway that does not answer keeps no place from others, and polling none from a request of a higher priority.':
+    'Where one too many waits, the newest one of the lowest priority ends at the gateway where most wait, its own where as many do there: a gateway that does not answer keeps no place from others, nor polling, at one gateway, from a request of a higher priority.':
       {
         'mqtt/waiting-requests': 'keep no place from those of a higher priority at their gateway',
         'mqtt/waiting': [

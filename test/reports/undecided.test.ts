@@ -124,6 +124,27 @@ describe('reports that no node asks for while one cannot work', () => {
     );
   });
 
+  it('come once where all of one subscription come before those of another one', () => {
+    for (const [seq, gateway] of [
+      [1, G],
+      [2, H],
+      [1, G],
+      [2, H],
+    ] as const) {
+      deliver(seq, gateway);
+    }
+    const [all, own] = [add({ kinds: ['heartbeat'] }), add({ gateways: [G, H] })];
+    reports.decide();
+    assert.deepEqual(
+      [all.got, own.got, acknowledged],
+      [
+        [1, 2],
+        [1, 2],
+        [1, 2, 1, 2],
+      ],
+    );
+  });
+
   it('are seen by people when they come, and not again', () => {
     const { got } = add({}, false, true);
     deliver(1);
@@ -152,16 +173,19 @@ describe('reports that no node asks for while one cannot work', () => {
     assert.match(warnings.at(-1) ?? '', /^1 reports .* are lost/);
   });
 
-  for (const [what, keptSessions, isShared] of [
-    ['a session that ends with the connection', [], false],
-    ['a shared group, of which others can have them', ['undecided'], true],
-  ] as const) {
-    it(`are not kept for ${what}`, () => {
-      reports.handOver();
-      begin(keptSessions, isShared);
-      assert.equal(deliver(1), 'unwanted');
-      reports.handOver();
-      assert.deepEqual(warnings, []);
-    });
-  }
+  it('are no concern of a session that ends with the connection', () => {
+    reports.handOver();
+    begin([]);
+    assert.equal(deliver(1), 'unwanted');
+    reports.handOver();
+    assert.deepEqual(warnings, []);
+  });
+
+  it('are not kept in a shared group, where others can have what comes later', () => {
+    reports.handOver();
+    begin(['undecided'], true);
+    assert.deepEqual([reports.mayBeWanted, deliver(1)], [false, 'unwanted']);
+    reports.handOver();
+    assert.match(warnings.join(), /^1 reports .* are lost/);
+  });
 });
