@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NODE_ARGS, OPTIONS, ROOMS, type Room, STATE, specsOf } from './config.ts';
 import type { Window } from './sample.ts';
@@ -81,7 +81,14 @@ function forgetSurvivors(report: string): void {
   if (!existsSync(report)) {
     return;
   }
-  const content = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  let content: Report;
+  try {
+    content = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  } catch {
+    // A run was ended while it wrote.
+    rmSync(report);
+    return;
+  }
   for (const file of Object.values(content.files)) {
     file.mutants = file.mutants.filter(({ status }) => !isAlive(status));
   }
