@@ -69,6 +69,8 @@ export class ReportSubscriptions {
   readonly #stale: StaleSubscriptions;
   readonly #share: string;
   #mayHaveStale = false;
+  /** Of this connection: what may be subscribed without the group was given back. */
+  #hasLeftPlain = false;
   #session: KeptSession = newSession();
   /** When the broker had taken filters back, in milliseconds of `performance.now()`; undefined: not yet. */
   #givenBackAt: number | undefined;
@@ -251,6 +253,7 @@ export class ReportSubscriptions {
       forgetSession(name);
     }
     this.#mayHaveStale = session.hasUnknownFilters;
+    this.#hasLeftPlain = false;
     this.#session = session;
     session.bringsPairs &&= isPresent;
     this.#givenBackAt = undefined;
@@ -270,10 +273,25 @@ export class ReportSubscriptions {
   synced(): boolean {
     if (this.#subscriptions.givesBack) {
       this.#givenBackAt ??= performance.now();
+      this.#leavePlain();
     }
     this.#isSynced = true;
     const isOther = this.judge();
     return this.#askAgain() || isOther;
+  }
+
+  /**
+   * An earlier process may have asked for the same without the group. It would bring what the other members have as well,
+   * and not show where the broker sends a report once for all subscriptions of a client.
+   */
+  #leavePlain(): void {
+    if (this.#share === '' || !this.#mayHaveStale || this.#hasLeftPlain) {
+      return;
+    }
+    this.#hasLeftPlain = true;
+    if (this.#subscriptions.unsubscribeStale(this.wanted)) {
+      this.#expectPairs();
+    }
   }
 
   /** Nothing waits to be delivered. */

@@ -899,13 +899,14 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       { 'mqtt/losses': 'that are retained do not say where a request without a gateway goes' },
     'With `persistent`, a broker goes on collecting for subscriptions of flows that were changed while Node-RED was down.':
       'about the broker',
-    'They are recognised by the first report or answer that nobody wants, or by the first report that comes twice, and given back; of an earlier topic prefix too, but not of another shared group.':
+    'They are recognised by the first report or answer that nobody wants, or by the first report that comes twice, and given back; of an earlier topic prefix too, and those without a group where there is one now, but not of another shared group: the members that stay there miss what the broker goes on giving to this one.':
       {
         'mqtt/left-sessions': [
           'gives back subscriptions to responses that nobody here has asked for',
           'gives back a subscription to the responses of all gateways, and not one that is in use',
           'gives back … to reports that nobody wants any more',
           'gives each report once, although the broker sends it for the old subscription too',
+          'gives back what it has asked for without the group that it is in now, before anything has come',
         ],
         'mqtt/stale-subscriptions': 'names the filters of the shared group, too',
       },

@@ -76,6 +76,16 @@ describe('a session that an earlier process left at the broker', () => {
     });
   }
 
+  it('gives back what it has asked for without the group that it is in now, before anything has come', async () => {
+    const plain = `mt/gateway/${G}/device/+/#`;
+    const clientId = await leave([plain]);
+    const session = bench.open({ clientId, persistent: true, sharedGroup: 'group' });
+    session.subscribe({ ...ALL, gateways: [G] }, new Collector());
+    await reached(session, 'connected');
+    await bench.broker.until((broker) => !broker.subscriptionsOf(clientId).has(plain));
+    assert.ok(bench.broker.subscriptionsOf(clientId).has(`$share/group/${plain}`));
+  });
+
   it('is no trouble when a topic comes by which nothing can be given back', async () => {
     const clientId = await leave([reportTopic('#', '+')]);
     const session = bench.open({ clientId, persistent: true });
