@@ -100,6 +100,15 @@ describe('reports that no node asks for while one cannot work', () => {
     assert.deepEqual(acknowledged, [1]);
   });
 
+  it('are given up where they are open at a node that cannot work, and confirms nothing any more', () => {
+    add({}, true);
+    deliver(1);
+    reports.addWaiting('confirming', true);
+    assert.deepEqual(acknowledged, []);
+    reports.addWaiting('confirming', false);
+    assert.deepEqual(acknowledged, [1]);
+  });
+
   it('are known when the broker sends them again over the next connection', () => {
     deliver(1);
     reports.connected('broker', true);
