@@ -529,6 +529,36 @@ describe('the subscriptions to reports', () => {
       assert.deepEqual(packets(), []);
     });
 
+    for (const [what, sharedGroup, isPresent, isAsked] of [
+      ['are given back once where they lack the group', 'group', true, true],
+      ['are not looked for without a group', '', true, false],
+      ['are none where the broker has kept no session', 'group', false, false],
+    ] as const) {
+      it(`${what}, before anything comes`, async () => {
+        open({ persistent: true, sharedGroup, clientId: `plain ${sharedGroup} ${isPresent}` });
+        reports.sessionBegins(broker, isPresent);
+        await connect();
+        await want('a', 'b');
+        const given = async () => {
+          packets();
+          reports.synced();
+          await turn();
+          return packets();
+        };
+        const plain = isAsked ? ['-a', '-b'] : [];
+        assert.deepEqual(await given(), plain);
+        assert.deepEqual(await given(), []);
+        reports.sessionBegins(broker, isPresent);
+        assert.deepEqual(await given(), plain);
+        if (isAsked) {
+          assert.equal(looksForCopies(), true);
+        }
+        reports.sessionBegins(broker, isPresent);
+        subscriptions.hold(true);
+        assert.deepEqual(await given(), []);
+      });
+    }
+
     it('stay while a node is there that cannot work: what they bring may be meant for it', async () => {
       open({ persistent: true });
       reports.sessionBegins(broker, true);
