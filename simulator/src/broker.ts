@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { Aedes, AedesPublishPacket, AuthenticateError, Client } from 'aedes';
 import { limitBroker } from './broker-limits.ts';
 import type { OpenLink } from './gateway-link.ts';
+import { hostInUrl } from './options.ts';
 import { markResent } from './resent.ts';
 
 export interface BrokerOptions {
@@ -237,8 +238,8 @@ async function open(
     server.maxConnections = MAX_CLIENTS;
     return listen(server, host, at);
   };
-  broker.url = `mqtt://${host}:${await add(createServer({ noDelay: true }, aedes.handle), port)}`;
+  broker.url = `mqtt://${hostInUrl(host)}:${await add(createServer({ noDelay: true }, aedes.handle), port)}`;
   if (wsPort !== undefined) {
-    broker.wsUrl = `ws://${host}:${await add(await createWebSocketServer(aedes), wsPort)}`;
+    broker.wsUrl = `ws://${hostInUrl(host)}:${await add(await createWebSocketServer(aedes), wsPort)}`;
   }
 }

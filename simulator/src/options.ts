@@ -1,4 +1,5 @@
 // Every option of the service in a box, its default and its text for --help: one row each.
+import { isIPv6 } from 'node:net';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { InputError } from './input-error.ts';
 import { isObject } from './steering-fields.ts';
@@ -224,6 +225,9 @@ const withoutSecrets = (text: string): string =>
 
 /** Nothing but a host, a port and a path. */
 const MAYBE_HOST = /^([a-z][\w+.-]*:\/\/)?[\w.-]*(:\d*)?(\/[\w./-]*)?$/i;
+
+/** How an address to listen on stands in a URL. */
+export const hostInUrl = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keptBody, parseBody } from './bodies.ts';
 import { InputError } from './input-error.ts';
+import { hostInUrl } from './options.ts';
 import { offsetOfToken, type Portal, pageToken, type Tokens } from './portal.ts';
 import { carryOut, type RestFault, type RestFaults, reset } from './rest-faults.ts';
 
@@ -328,7 +329,7 @@ export async function startRest(ground: Ground): Promise<RestHalf> {
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${ground.options.host}:${port}`,
+    url: `http://${hostInUrl(ground.options.host)}:${port}`,
     async close() {
       const closed = once(server, 'close');
       server.close();

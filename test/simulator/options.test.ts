@@ -1,6 +1,6 @@
 // What an option of the service in a box can be, and how the rest is refused.
 import assert from 'node:assert/strict';
-import { fillOptions } from '../../simulator/src/options.ts';
+import { fillOptions, hostInUrl } from '../../simulator/src/options.ts';
 import { startService } from '../../simulator/src/service.ts';
 import { TOPIC_KINDS } from '../../simulator/src/traffic.ts';
 
@@ -83,6 +83,16 @@ describe('the service in a box with an option that cannot be', () => {
     for (const scheme of ['mqtt', 'mqtts', 'tcp', 'ssl', 'tls', 'ws', 'wss', 'MQTT']) {
       const brokerUrl = `${scheme}://localhost`;
       assert.equal(fillOptions({ brokerUrl }).brokerUrl, brokerUrl);
+    }
+  });
+
+  it('has the addresses that it tells in the form of URLs, also where it listens on an IPv6 address', () => {
+    for (const [host, shown] of [
+      ['::1', '[::1]'],
+      ['127.0.0.1', '127.0.0.1'],
+      ['localhost', 'localhost'],
+    ] as const) {
+      assert.equal(hostInUrl(host), shown);
     }
   });
 
