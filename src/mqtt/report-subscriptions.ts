@@ -273,7 +273,8 @@ export class ReportSubscriptions {
   synced(): boolean {
     if (this.#subscriptions.givesBack) {
       this.#givenBackAt ??= performance.now();
-      this.#leavePlain();
+      // What it asks for would come in the middle of a round of subscriptions.
+      setImmediate(() => this.#leavePlain());
     }
     this.#isSynced = true;
     const isOther = this.judge();

@@ -899,7 +899,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
       { 'mqtt/losses': 'that are retained do not say where a request without a gateway goes' },
     'With `persistent`, a broker goes on collecting for subscriptions of flows that were changed while Node-RED was down.':
       'about the broker',
-    'They are recognised by the first report or answer that nobody wants, or by the first report that comes twice, and given back; of an earlier topic prefix too, and those without a group where there is one now, but not of another shared group: the members that stay there miss what the broker goes on giving to this one.':
+    'They are recognised by the first report or answer that nobody wants, or by the first report that comes twice, and given back; of an earlier topic prefix too, and the same ones without a group where there is one now, but not of another shared group: the members that stay there miss what the broker goes on giving to this one.':
       {
         'mqtt/left-sessions': [
           'gives back subscriptions to responses that nobody here has asked for',
@@ -910,6 +910,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'mqtt/stale-subscriptions': 'names the filters of the shared group, too',
       },
+    'In a group with MQTT 3.1.1 nothing may show narrower ones, and two members have the same report.':
+      'about the broker',
     'What has waited at the broker for them, or for filters that a deploy gives back, comes to flows once; until nothing came twice for a second, and for a minute at most, what a sender really sends twice is taken for that.':
       {
         'mqtt/confirm-copies': [

@@ -79,7 +79,9 @@ describe('a session that an earlier process left at the broker', () => {
   it('gives back what it has asked for without the group that it is in now, before anything has come', async () => {
     const plain = `mt/gateway/${G}/device/+/#`;
     const clientId = await leave([plain]);
-    const session = bench.open({ clientId, persistent: true, sharedGroup: 'group' });
+    // Nothing else is asked for later: it is known that the broker has groups.
+    const limits = brokerLimits('emqx', { maxSubscriptions: 10, maxUnacknowledged: 0 });
+    const session = bench.open({ clientId, persistent: true, sharedGroup: 'group', limits });
     session.subscribe({ ...ALL, gateways: [G] }, new Collector());
     await reached(session, 'connected');
     await bench.broker.until((broker) => !broker.subscriptionsOf(clientId).has(plain));
