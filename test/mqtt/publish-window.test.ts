@@ -24,6 +24,15 @@ describe('the publishes that a broker takes', () => {
     return { window, sent, acknowledge };
   };
 
+  /** The clock has to have gone on: time itself is the subject. */
+  const next = async () => {
+    const before = performance.now();
+    while (performance.now() - before < 2) {
+      await new Promise(setImmediate);
+    }
+    return performance.now();
+  };
+
   it('are as many as it said', () => {
     const { window } = open(2);
     const first = window.take();
@@ -110,14 +119,6 @@ describe('the publishes that a broker takes', () => {
 
   it('tell when the broker acknowledged or took something last', async () => {
     const { window } = open(3);
-    // The clock has to have gone on: time itself is the subject.
-    const next = async () => {
-      const before = performance.now();
-      while (performance.now() - before < 2) {
-        await new Promise(setImmediate);
-      }
-      return performance.now();
-    };
     let start = await next();
     const acknowledged = window.take();
     assert.ok(window.changedAt >= start);
@@ -195,13 +196,6 @@ describe('the publishes that a broker takes', () => {
 
   it('are held up by no fault of the broker while responses are awaited: until then its time does not begin', async () => {
     const { window } = open(5);
-    const next = async () => {
-      const before = performance.now();
-      while (performance.now() - before < 2) {
-        await new Promise(setImmediate);
-      }
-      return performance.now();
-    };
     const [first] = [window.take(), window.take()];
     window.awaitResponses(() => {});
     let start = await next();
