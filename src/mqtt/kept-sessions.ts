@@ -12,6 +12,8 @@ export interface KeptSession {
   readonly doubtful: Set<string>;
   /** Whether it may hold others: it had a session before the first connection of this process. Undefined: not asked yet. */
   hasUnknownFilters: boolean | undefined;
+  /** What others may be in it without the shared group was given back, on a guess: once, as it may cost a connection. */
+  hasLeftPlain: boolean;
   /** By which reports were wanted last. */
   reportFilters: ReadonlySet<string>;
   /** Some of them were given back: what has waited at the broker may come more often than there are others for it. */
@@ -39,6 +41,7 @@ export function newSession(): KeptSession {
     filters: new Set(),
     doubtful: new Set(),
     hasUnknownFilters: undefined,
+    hasLeftPlain: false,
     reportFilters: new Set(),
     bringsPairs: false,
     incoming: undefined,

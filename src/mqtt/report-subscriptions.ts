@@ -69,8 +69,6 @@ export class ReportSubscriptions {
   readonly #stale: StaleSubscriptions;
   readonly #share: string;
   #mayHaveStale = false;
-  /** Of this connection: what may be subscribed without the group was given back. */
-  #hasLeftPlain = false;
   #session: KeptSession = newSession();
   /** When the broker had taken filters back, in milliseconds of `performance.now()`; undefined: not yet. */
   #givenBackAt: number | undefined;
@@ -253,7 +251,6 @@ export class ReportSubscriptions {
       forgetSession(name);
     }
     this.#mayHaveStale = session.hasUnknownFilters;
-    this.#hasLeftPlain = false;
     this.#session = session;
     session.bringsPairs &&= isPresent;
     this.#givenBackAt = undefined;
@@ -286,10 +283,10 @@ export class ReportSubscriptions {
    * and not show where the broker sends a report once for all subscriptions of a client.
    */
   #leavePlain(): void {
-    if (this.#share === '' || !this.#mayHaveStale || this.#hasLeftPlain) {
+    if (this.#share === '' || !this.#mayHaveStale || this.#session.hasLeftPlain) {
       return;
     }
-    this.#hasLeftPlain = true;
+    this.#session.hasLeftPlain = true;
     if (this.#subscriptions.unsubscribeStale(this.wanted)) {
       this.#expectPairs();
     }
