@@ -22,14 +22,33 @@ function nodeOf(sample: string, id: string, wires: string[][]): NodeConfig {
   return { ...node, wires };
 }
 
-/** As a PostgreSQL node fails: with `msg.text`, and with `msg.code` where there is one. */
+/** Fails with `msg.text`, and with `msg.code` and `msg.cause` where there are some, after it has set what `msg.flow` has. */
 const FAILING: NodeConfig = {
   id: 'failing',
   type: 'function',
   outputs: 0,
-  func: 'node.error(Object.assign(new Error(msg.text), msg.code && { code: msg.code }), msg);',
+  func: `for (const [key, value] of Object.entries(msg.flow ?? {})) flow.set(key, value);
+const { text, code, cause } = msg;
+node.error(Object.assign(new Error(text, cause && { cause }), code && { code }), msg);`,
   wires: [],
 };
+
+/** Passes on what the flow has under this key by now. */
+const look = (id: string, key: string, wires: string[]): NodeConfig => ({
+  id,
+  type: 'function',
+  func: `msg.${key} = flow.get('${key}'); return msg;`,
+  wires: [wires],
+});
+
+const GATEWAY = '102030405060';
+const ATTACH = `/devices/bmac-${GATEWAY}/labels/low-battery`;
+/** Errors as the nodes give them, by what they say about what was asked for. */
+const NOTHING_DONE: readonly [string, object][] = [
+  ['INVALID_INPUT', { field: 'device', value: 'x' }],
+  ['NOT_CONFIGURED', { part: 'rest' }],
+  ['QUEUE_FULL', { limit: 1_000 }],
+];
 
 for (const version of [OLDEST, VERSIONS[0]!]) {
   describe(`samples that tell errors apart, in ${version.name}`, function () {
@@ -56,6 +75,30 @@ for (const version of [OLDEST, VERSIONS[0]!]) {
         sink('again'),
         sink('text'),
         ...shown,
+        source('in-csv', ['failing-csv']),
+        { ...FAILING, id: 'failing-csv' },
+        { id: 'catch-csv', type: 'catch', scope: ['failing-csv'], wires: [['sample-csv-exists']] },
+        nodeOf('Label and rename from a CSV', 'sample-csv-exists', [['csv-exists'], ['csv-else']]),
+        sink('csv-exists'),
+        sink('csv-else'),
+        source('in-create', ['failing-create']),
+        { ...FAILING, id: 'failing-create' },
+        { id: 'catch-create', type: 'catch', scope: ['failing-create'], wires: [['sample-battery-exists']] },
+        nodeOf('Low battery to label', 'sample-battery-exists', [['exists'], ['else']]),
+        sink('exists'),
+        sink('else'),
+        source('in-attach', ['failing-attach']),
+        { ...FAILING, id: 'failing-attach' },
+        { id: 'catch-attach', type: 'catch', scope: ['failing-attach'], wires: [['sample-battery-taken']] },
+        nodeOf('Low battery to label', 'sample-battery-taken', [['look-attach'], ['look-attach']]),
+        look('look-attach', 'batteries', ['attached']),
+        sink('attached'),
+        source('in-alarm', ['failing-alarm']),
+        { ...FAILING, id: 'failing-alarm' },
+        { id: 'catch-alarm', type: 'catch', scope: ['failing-alarm'], wires: [['sample-alarm-again']] },
+        nodeOf('Temperature alarm', 'sample-alarm-again', [['look-alarm']]),
+        look('look-alarm', 'alarms', ['alarm']),
+        sink('alarm'),
       ]);
     });
     after(() => red?.stop());
@@ -97,6 +140,65 @@ for (const version of [OLDEST, VERSIONS[0]!]) {
         assert.equal((await red.next('again')).action, 'again', text);
       }
       assert.equal(red.waiting('text'), 0);
+    });
+
+    it('take a label that is refused because it may exist for one that exists, and nothing else', async () => {
+      const created = { method: 'POST', path: '/labels', body: '' };
+      for (const [code, cause, exists] of [
+        ['HTTP_ERROR', { statusCode: 409, ...created }, true],
+        ['HTTP_ERROR', { statusCode: 400, ...created }, true],
+        ['HTTP_ERROR', { statusCode: 403, ...created }, false],
+        ['HTTP_ERROR', { statusCode: 503, ...created }, false],
+        ['LOGIN_FAILED', { statusCode: 401 }, false],
+        ['LOGIN_FAILED', { statusCode: 400 }, false],
+        ['NETWORK', { code: 'ECONNREFUSED' }, false],
+        ['BAD_RESPONSE', { body: '<html>' }, false],
+        ['CLOSED', {}, false],
+        ...NOTHING_DONE.map(([code, cause]) => [code, cause, false] as const),
+      ] as const) {
+        const text = `${code} ${JSON.stringify(cause)}`;
+        red.send('in-csv', { text, code, cause });
+        assert.equal((await red.next(exists ? 'csv-exists' : 'csv-else')).text, text);
+        red.send('in-create', { text, code, cause });
+        assert.equal((await red.next(exists ? 'exists' : 'else')).text, text);
+      }
+    });
+
+    it('know of a label that could not be attached whose it is: Low battery to label', async () => {
+      const call = { method: 'POST', path: ATTACH, body: '' };
+      for (const [code, cause, by] of [
+        ['HTTP_ERROR', { statusCode: 409, ...call }, 'others'],
+        ['HTTP_ERROR', { statusCode: 400, ...call }, 'nobody'],
+        ['HTTP_ERROR', { statusCode: 500, ...call }, 'unknown'],
+        ['HTTP_ERROR', { statusCode: 500, method: 'POST', path: '/login', body: '' }, 'nobody'],
+        ['LOGIN_FAILED', { statusCode: 401 }, 'nobody'],
+        ['NETWORK', { code: 'ECONNREFUSED' }, 'nobody'],
+        ['NETWORK', { code: 'ECONNRESET' }, 'unknown'],
+        ['BAD_RESPONSE', { body: '<html>' }, 'unknown'],
+        ['CLOSED', {}, 'unknown'],
+        ...NOTHING_DONE.map(([code, cause]) => [code, cause, 'nobody'] as const),
+      ] as const) {
+        const flow = { batteries: { low: {}, labels: { [GATEWAY]: { label: 'low-battery', by: 'unknown' } } } };
+        red.send('in-attach', { text: code, code, cause, flow, gateway: GATEWAY, before: 'nobody' });
+        const { batteries } = (await red.next('attached')) as unknown as typeof flow;
+        assert.equal(batteries.labels[GATEWAY]?.by, by, `${code} ${JSON.stringify(cause)}`);
+      }
+    });
+
+    it('know whether the alarm may be on: Temperature alarm', async () => {
+      for (const [code, cause, state] of [
+        ['REQUEST_FAILED', { status: 4, identifier: '9800' }, 'off'],
+        ['NOT_CONNECTED', { broker: 'mqtt://127.0.0.1' }, 'off'],
+        ['TIMEOUT', { gateway: GATEWAY, operation: 'write', timeout: 3_000 }, 'unknown'],
+        ['BAD_RESPONSE', { body: 'x' }, 'unknown'],
+        ['CLOSED', {}, 'unknown'],
+        ...NOTHING_DONE.map(([code, cause]) => [code, cause, 'off'] as const),
+      ] as const) {
+        const flow = { alarms: { device: { state: 'on', before: 'off', asked: 1 } } };
+        red.send('in-alarm', { text: code, code, cause, flow, device: 'device' });
+        const { alarms } = (await red.next('alarm')) as unknown as typeof flow;
+        assert.equal(alarms.device.state, state, `${code} ${JSON.stringify(cause)}`);
+      }
     });
 
     for (const [sample, id] of Object.entries(SAMPLES)) {
