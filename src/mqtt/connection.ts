@@ -34,6 +34,7 @@ import {
 import { type Receiver, receiveMessages } from './received-messages.ts';
 import { REGAIN_MS, ReconnectWaits, wasGood } from './reconnect-waits.ts';
 import type { MqttState } from './state.ts';
+import { codesOfUnsuback } from './suback.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { MANY_TAKEOVERS, Takeovers } from './takeovers.ts';
 import { webSocketOptions } from './web-socket.ts';
@@ -330,7 +331,7 @@ export class Connection {
           withResponseTimeout(client, counts, client.subscribeAsync(available)),
         ),
       unsubscribe: async (filters: string[]) =>
-        void (await withResponseTimeout(client, counts, client.unsubscribeAsync(filters))),
+        codesOfUnsuback(await withResponseTimeout(client, counts, client.unsubscribeAsync(filters))),
     };
     this.#setState({ name: 'connected', broker: this.broker });
     // After it, since what the broker is known not to take is told at once.

@@ -1,5 +1,5 @@
 // The topic filters that a broker has granted to this connection, or may still hold of earlier ones.
-import { keptSession, newSession } from './kept-sessions.ts';
+import { forgetFilters, keptSession, newSession } from './kept-sessions.ts';
 import type { Qos } from './suback.ts';
 
 export class HeldFilters {
@@ -7,10 +7,8 @@ export class HeldFilters {
   #granted = new Map<string, Qos>();
   /** The broker may have it, but it has to be asked for again: it is being given back, or was only looked through. */
   readonly #renewed = new Set<string>();
-  /** What the broker holds of earlier connections as well, or may hold of an earlier life of this client. */
-  #kept: Set<string> = newSession().filters;
-  /** See `KeptSession.doubtful`. */
-  #doubtful: Set<string> = newSession().doubtful;
+  /** What the broker holds of earlier connections as well, or may hold: only its `filters` are counted. */
+  #session = newSession();
 
   /** @param persistent the broker keeps what it has granted over the end of a connection */
   constructor(persistent: boolean) {
@@ -24,7 +22,7 @@ export class HeldFilters {
 
   /** How many the broker holds: what a persistent session has been granted is kept as well, so none is looked at. */
   get count(): number {
-    return Math.max(this.#granted.size, this.#kept.size);
+    return Math.max(this.#granted.size, this.#session.filters.size);
   }
 
   /**
@@ -32,17 +30,27 @@ export class HeldFilters {
    * @param wanted undefined: none
    */
   all(wanted?: ReadonlyMap<string, unknown>): Set<string> {
-    return new Set([...this.counted(), ...this.leftovers(wanted)]);
+    return new Set([...this.counted(), ...this.leftovers(wanted), ...this.guesses(wanted)]);
   }
 
   /** All that the broker holds; linear. */
   counted(): Set<string> {
-    return new Set([...this.#granted.keys(), ...this.#kept]);
+    return new Set([...this.#granted.keys(), ...this.#session.filters]);
   }
 
   /** What it may hold of those that are not wanted, and hardly does. @param wanted undefined: none */
   leftovers(wanted?: ReadonlyMap<string, unknown>): string[] {
-    return [...this.#doubtful].filter((filter) => wanted?.has(filter) !== true);
+    return [...this.#session.doubtful].filter((filter) => wanted?.has(filter) !== true);
+  }
+
+  /** See `KeptSession.guessed`: those that are not wanted. @param wanted undefined: none */
+  guesses(wanted?: ReadonlyMap<string, unknown>): string[] {
+    return [...this.#session.guessed].filter((filter) => wanted?.has(filter) !== true);
+  }
+
+  /** Whether the broker may hold it, but is not taken to: it is not counted. */
+  isUncounted(filter: string): boolean {
+    return this.#session.guessed.has(filter) || this.#session.doubtful.has(filter);
   }
 
   /** Whether the broker may hold any but these. */
@@ -51,7 +59,7 @@ export class HeldFilters {
   }
 
   has(filter: string): boolean {
-    return this.#granted.has(filter) || this.#kept.has(filter);
+    return this.#granted.has(filter) || this.#session.filters.has(filter);
   }
 
   isGranted(filter: string): boolean {
@@ -66,16 +74,13 @@ export class HeldFilters {
 
   /** A connection begins. @param session names the broker and the client id */
   prepare(session: string): void {
-    const { filters, doubtful } = this.#persistent ? keptSession(session) : newSession();
-    this.#kept = filters;
-    this.#doubtful = doubtful;
+    this.#session = this.#persistent ? keptSession(session) : newSession();
   }
 
   /** @param isNew the broker has kept nothing of an earlier connection */
   connected(isNew: boolean): void {
     if (isNew) {
-      this.#kept.clear();
-      this.#doubtful.clear();
+      forgetFilters(this.#session);
     }
     this.#granted = new Map();
   }
@@ -89,23 +94,27 @@ export class HeldFilters {
   asked(filters: readonly string[]): void {
     for (const filter of this.#persistent ? filters : []) {
       if (!this.has(filter)) {
-        this.#doubtful.add(filter);
+        this.#session.guessed.delete(filter);
+        this.#session.doubtful.add(filter);
       }
     }
   }
 
-  /** The broker may hold these of an earlier life of this client. */
-  addStale(filters: Iterable<string>): void {
+  /** The broker may hold one of these of an earlier life of this client. */
+  guess(filters: Iterable<string>): void {
     for (const filter of filters) {
-      this.#kept.add(filter);
+      if (!this.has(filter) && !this.#session.doubtful.has(filter)) {
+        this.#session.guessed.add(filter);
+      }
     }
   }
 
   grant(filter: string, qos: Qos): void {
     this.#granted.set(filter, qos);
-    this.#doubtful.delete(filter);
+    this.#session.doubtful.delete(filter);
+    this.#session.guessed.delete(filter);
     if (this.#persistent) {
-      this.#kept.add(filter);
+      this.#session.filters.add(filter);
     }
     this.#renewed.delete(filter);
   }
@@ -121,14 +130,14 @@ export class HeldFilters {
 
   /** The broker has refused what it did not hold before. */
   refused(filter: string): void {
-    this.#doubtful.delete(filter);
+    this.#session.doubtful.delete(filter);
   }
 
   /** The broker has ended a connection because of it: it is not counted. Where that was by chance, it may hold it. */
   untaken(filter: string): void {
-    this.#kept.delete(filter);
+    this.#session.filters.delete(filter);
     if (this.#persistent) {
-      this.#doubtful.add(filter);
+      this.#session.doubtful.add(filter);
     }
   }
 
@@ -136,14 +145,14 @@ export class HeldFilters {
   delete(filter: string): void {
     this.#granted.delete(filter);
     this.#renewed.delete(filter);
-    this.#kept.delete(filter);
-    this.#doubtful.delete(filter);
+    this.#session.filters.delete(filter);
+    this.#session.doubtful.delete(filter);
+    this.#session.guessed.delete(filter);
   }
 
   /** The broker is left, and nobody comes back. */
   clear(): void {
-    this.#kept.clear();
-    this.#doubtful.clear();
+    forgetFilters(this.#session);
     this.#granted = new Map();
   }
 }

@@ -4,7 +4,7 @@ import type { MqttSettings } from '../settings.ts';
 import { showBroker } from './address.ts';
 import { Connection } from './connection.ts';
 import { ENTRY_BYTES, MAX_UNRELEASED_BYTES } from './incoming-store.ts';
-import { type KeptSession, keptSession, mayHold, sessionName } from './kept-sessions.ts';
+import { forgetFilters, type KeptSession, keptSession, mayHold, sessionName } from './kept-sessions.ts';
 
 /** Closing takes no longer because of it, however many addresses there are; each has its share of what is left of it. */
 const DEADLINE_MS = 1_500;
@@ -132,8 +132,7 @@ async function giveBack(settings: MqttSettings, filters: readonly string[], maxM
   }
   await Promise.race([connection.close(), late]);
   clearTimeout(timer);
-  session.filters.clear();
-  session.doubtful.clear();
+  forgetFilters(session);
   leave(session);
   return isDone;
 }

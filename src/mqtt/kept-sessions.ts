@@ -10,6 +10,8 @@ export interface KeptSession {
   readonly filters: Set<string>;
   /** It hardly holds these: the connection has ended before they were answered, or because of them. */
   readonly doubtful: Set<string>;
+  /** One of several of these may be there, of an earlier process: what nobody has asked for came. */
+  readonly guessed: Set<string>;
   /** Whether it may hold others: it had a session before the first connection of this process. Undefined: not asked yet. */
   hasUnknownFilters: boolean | undefined;
   /** What others may be in it without the shared group was given back, on a guess: once, as it may cost a connection. */
@@ -40,6 +42,7 @@ export function newSession(): KeptSession {
   return {
     filters: new Set(),
     doubtful: new Set(),
+    guessed: new Set(),
     hasUnknownFilters: undefined,
     hasLeftPlain: false,
     reportFilters: new Set(),
@@ -52,7 +55,18 @@ export function newSession(): KeptSession {
 }
 
 /** All that the broker may hold for it. */
-export const mayHold = ({ filters, doubtful }: KeptSession): string[] => [...filters, ...doubtful];
+export const mayHold = ({ filters, doubtful, guessed }: KeptSession): string[] => [
+  ...filters,
+  ...doubtful,
+  ...guessed,
+];
+
+/** The broker holds none of its filters any more. */
+export function forgetFilters({ filters, doubtful, guessed }: KeptSession): void {
+  for (const held of [filters, doubtful, guessed]) {
+    held.clear();
+  }
+}
 
 /** What is known of this session. */
 export function keptSession(name: string): KeptSession {

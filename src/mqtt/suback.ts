@@ -1,4 +1,4 @@
-// What a broker says to a SUBSCRIBE: its codes, and what the log tells of them and of what is not asked for.
+// What a broker says to a SUBSCRIBE or an UNSUBSCRIBE: its codes, and what the log tells of them and of what is not asked for.
 import { inEnglish } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { NoBrokerResponse } from './broker-response.ts';
@@ -8,6 +8,8 @@ import { noSuback, type Reason, reasonOfSuback } from './reasons.ts';
 export const UNSPECIFIED = 0x80;
 /** MQTT 5, section 3.9.3. */
 export const QUOTA_EXCEEDED = 0x97;
+/** MQTT 5, section 3.11.3. */
+export const NO_SUBSCRIPTION_EXISTED = 0x11;
 /** No code of MQTT: treated as a refusal, so that one filter does not hold up the others. */
 const NO_RESPONSE = 0x100;
 
@@ -42,6 +44,11 @@ export function refusedCodesOf(error: unknown): number[] {
     throw error;
   }
   return packet.granted;
+}
+
+/** The codes of an UNSUBACK; none in MQTT 3.1.1. */
+export function codesOfUnsuback(packet: unknown): readonly number[] {
+  return (packet as { granted?: number[] } | undefined)?.granted ?? [];
 }
 
 /** One line for all filters of a packet: a broker that refuses one often refuses hundreds. */

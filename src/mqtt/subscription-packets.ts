@@ -5,6 +5,7 @@ import {
   codesOf,
   logRefusals,
   lowerQos,
+  NO_SUBSCRIPTION_EXISTED,
   type Outcome,
   type Qos,
   shownMaxQos,
@@ -14,7 +15,8 @@ import {
 export interface SubscriptionTransport {
   /** Resolves or rejects with the codes that the broker granted, in the order of the filters. */
   subscribe(filters: Record<string, { qos: Qos }>): Promise<{ topic: string; qos: number }[]>;
-  unsubscribe(filters: string[]): Promise<void>;
+  /** Resolves with the codes of the broker, in the order of the filters; with none in MQTT 3.1.1. */
+  unsubscribe(filters: string[]): Promise<readonly number[]>;
 }
 
 interface PacketEvents {
@@ -47,15 +49,17 @@ export class SubscriptionPackets {
     return batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? UNSPECIFIED }));
   }
 
-  /** @throws what ended the connection */
-  async unsubscribe(transport: SubscriptionTransport, filters: string[]): Promise<void> {
+  /** @returns those that the broker had, as far as it says @throws what ended the connection */
+  async unsubscribe(transport: SubscriptionTransport, filters: string[]): Promise<string[]> {
     try {
-      await transport.unsubscribe(filters);
+      const codes = await transport.unsubscribe(filters);
+      return filters.filter((_, i) => codes[i] !== NO_SUBSCRIPTION_EXISTED);
     } catch (error) {
       if (!(error instanceof NoBrokerResponse)) {
         throw error;
       }
       this.#events.unanswered();
+      return filters;
     }
   }
 

@@ -95,9 +95,14 @@ export class SubscriptionPlan {
     }
     const sorted = [...missing].sort((a, b) => Number(this.#madeRoom.has(b)) - Number(this.#madeRoom.has(a)));
     const fresh = sorted.filter((filter) => !held.has(filter));
-    const beyond = new Set(fresh.slice(Math.max(0, max - held.size)));
+    const guesses = this.#held.guesses(this.#wanted);
+    const count = held.size - guesses.length;
+    const beyond = new Set(fresh.slice(Math.max(0, max - count)));
     if (beyond.size < sorted.length) {
       return { ...NOTHING, subscribe: sorted.filter((filter) => !beyond.has(filter)) };
+    }
+    if (mayGiveBack && guesses.length > 0) {
+      return { ...NOTHING, unsubscribe: guesses };
     }
     if (stale.length === 0) {
       return this.#refuse([...beyond]);

@@ -41,7 +41,8 @@ export class Subscriptions {
   readonly #plan: SubscriptionPlan;
   readonly #packets: SubscriptionPackets;
   readonly #loop: SyncLoop<SubscriptionTransport>;
-  #isUnsubscribingStale = false;
+  /** What was not counted was given back, or makes room: the broker may allow more than was seen. */
+  #mayHaveRoom = false;
   /** For so many more the broker has a place; infinite where it has kept nothing, 0 where that is not known. */
   #freePlaces = 0;
 
@@ -199,8 +200,7 @@ export class Subscriptions {
     if (unused.length === 0) {
       return false;
     }
-    this.#held.addStale(unused);
-    this.#isUnsubscribingStale = true;
+    this.#held.guess(unused);
     void this.#loop.run();
     return true;
   }
@@ -285,7 +285,7 @@ export class Subscriptions {
     this.#refused.disconnected();
     this.#limit.disconnected();
     this.#plan.settled();
-    this.#isUnsubscribingStale = false;
+    this.#mayHaveRoom = false;
     this.#held.disconnected();
     if (untaken !== undefined) {
       this.#held.untaken(untaken);
@@ -334,8 +334,8 @@ export class Subscriptions {
     this.#refused.synced();
     this.#learned.forbidden.settled(this.#wanted);
     this.#plan.settled();
-    if (this.#isUnsubscribingStale && !this.isHolding) {
-      this.#isUnsubscribingStale = false;
+    if (this.#mayHaveRoom && !this.isHolding) {
+      this.#mayHaveRoom = false;
       this.#limit.retrySoon(RETRY_AFTER_STALE_MS);
     }
     this.#events.synced();
@@ -421,7 +421,8 @@ export class Subscriptions {
   }
 
   async #unsubscribe(transport: SubscriptionTransport, batch: string[]): Promise<void> {
-    await this.#packets.unsubscribe(transport, batch);
+    const had = await this.#packets.unsubscribe(transport, batch);
+    this.#mayHaveRoom ||= had.some((filter) => this.#held.isUncounted(filter));
     for (const filter of batch) {
       this.#held.delete(filter);
       this.#learned.forbidden.forget(filter);
@@ -446,7 +447,7 @@ export class Subscriptions {
     if (this.isKeeping && mayLackRoom(reason)) {
       // Perhaps it needs the room of what is kept: asked for again when that is given back.
       this.#plan.isKeeping = false;
-      this.#isUnsubscribingStale = true;
+      this.#mayHaveRoom = true;
     }
     this.#refused.refuse(filter, reason, code !== QUOTA_EXCEEDED);
   }

@@ -178,7 +178,9 @@ for (const version of [OLDEST, VERSIONS[0]!]) {
         ['CLOSED', {}, 'unknown'],
         ...NOTHING_DONE.map(([code, cause]) => [code, cause, 'nobody'] as const),
       ] as const) {
-        const flow = { batteries: { low: {}, labels: { [GATEWAY]: { label: 'low-battery', by: 'unknown' } } } };
+        const flow = {
+          batteries: { low: {}, labels: { [GATEWAY]: { label: 'low-battery', by: 'unknown' } } },
+        };
         red.send('in-attach', { text: code, code, cause, flow, gateway: GATEWAY, before: 'nobody' });
         const { batteries } = (await red.next('attached')) as unknown as typeof flow;
         assert.equal(batteries.labels[GATEWAY]?.by, by, `${code} ${JSON.stringify(cause)}`);

@@ -1,5 +1,6 @@
 // A broker that lives in virtual time and judges subscriptions only: by rules that it does not tell, and may change.
 import { NoBrokerResponse } from '../../src/mqtt/broker-response.ts';
+import { NO_SUBSCRIPTION_EXISTED } from '../../src/mqtt/suback.ts';
 import type { SubscriptionTransport } from '../../src/mqtt/subscription-packets.ts';
 
 const RESPONSE_TIMEOUT_MS = 30_000;
@@ -84,11 +85,9 @@ export class RuledBroker {
     return filters.map((topic, i) => ({ topic, qos: granted[i]! }));
   }
 
-  #unsubscribe(filters: readonly string[]): void {
+  #unsubscribe(filters: readonly string[]): number[] {
     this.#checkSize(filters);
-    for (const filter of filters) {
-      this.session.delete(filter);
-    }
+    return filters.map((filter) => (this.session.delete(filter) ? 0 : NO_SUBSCRIPTION_EXISTED));
   }
 
   #judge(filter: string): number {

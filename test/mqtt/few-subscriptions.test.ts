@@ -265,6 +265,40 @@ describe('a number of subscriptions that a broker has shown to allow', () => {
     await broker.until(() => filtersOf(broker).length === 9 && !filtersOf(broker).includes(WIDE));
   });
 
+  it('is what the broker has said, whoever else is heard by a wide one in a session of an earlier process', async () => {
+    const { broker } = bench;
+    broker.options.maxSubscriptions = 10;
+    const clientId = `mt-quota-wide-${process.pid}`;
+    const { keepalive } = mqttSettings(broker.url);
+    const earlier = await connectAsync(broker.url, {
+      clientId,
+      keepalive,
+      clean: false,
+      protocolVersion: 5,
+      properties: { sessionExpiryInterval: 1_000 },
+    });
+    await earlier.subscribeAsync(reportFilter(0), { qos: 1 });
+    await earlier.endAsync(true);
+    const session = bench.open({ protocolVersion: 5, clientId, persistent: true, keepalive: 0 });
+    const collector = new Collector();
+    session.subscribe(of(...upTo(20)), collector);
+    await broker.until(() => filtersOf(broker).join() === WIDE);
+    await turns();
+    const asked = broker.packets('subscribe').length;
+    const givenBack = broker.packets('unsubscribe').length;
+    for (const n of upTo(5)) {
+      broker.publish(reportTopic('heartbeat', `a0000000000${n}`), heartbeat(n));
+    }
+    broker.publish(reportTopic('heartbeat', gateway(1)), heartbeat(1));
+    await collector.until(({ reports }) => reports.length === 1);
+    await broker.until(() => broker.packets('unsubscribe').length > givenBack);
+    await turns();
+    mock.timers.tick(59_000);
+    await turns();
+    assert.equal(broker.packets('subscribe').length, asked);
+    assert.deepEqual(filtersOf(broker), [WIDE]);
+  });
+
   it('is used again for wide ones an hour after one was refused, though the connection goes on', async () => {
     const { broker } = bench;
     const { limits } = mqttSettings('');

@@ -44,7 +44,7 @@ describe('the filters that a broker holds', () => {
   it('may be others than those that are wanted', () => {
     const held = connect(false);
     held.grant('a', 1);
-    held.addStale(['b']);
+    held.guess(['b']);
     assert.equal(
       held.hasOthers(
         new Map([
@@ -130,6 +130,33 @@ describe('the filters that a broker holds', () => {
     held.delete('c');
     held.refused('a');
     assert.deepEqual([...held.all()], []);
+  });
+
+  it('may be one of an earlier process, which does not count, in a session that lasts', () => {
+    const held = connect(true);
+    held.grant('a', 1);
+    held.asked(['b']);
+    held.guess(['a', 'b', 'c', 'd']);
+    held.disconnected();
+    for (const later of [held, connect(true)]) {
+      assert.deepEqual(stateOf(later), { granted: 0, count: 1, all: ['a', 'b', 'c', 'd'] });
+      assert.deepEqual([later.guesses(), later.leftovers(), later.has('c')], [['c', 'd'], ['b'], false]);
+      assert.deepEqual(
+        [...'abcd'].map((filter) => later.isUncounted(filter)),
+        [false, true, true, true],
+      );
+      assert.deepEqual([later.guesses(new Map([['c', 1]])), [...later.counted()]], [['d'], ['a']]);
+    }
+    // From now on it is known what it is.
+    held.asked(['c']);
+    held.grant('d', 1);
+    assert.deepEqual([held.guesses(), held.leftovers(), held.count], [[], ['b', 'c'], 2]);
+    held.guess(['e']);
+    held.delete('e');
+    assert.deepEqual(held.guesses(), []);
+    held.guess(['e']);
+    held.connected(true);
+    assert.deepEqual(stateOf(held), { granted: 0, count: 0, all: [] });
   });
 
   it('are gone when the broker says that the session is new', () => {

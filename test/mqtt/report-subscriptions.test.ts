@@ -136,6 +136,7 @@ describe('the subscriptions to reports', () => {
         },
         async unsubscribe(filters) {
           asked.push(...filters.map((filter) => `-${filter}`));
+          return [];
         },
       },
       true,

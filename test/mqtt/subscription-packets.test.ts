@@ -36,6 +36,7 @@ describe('the packets that ask for topic filters', () => {
       if (codes instanceof Error) {
         throw codes;
       }
+      return codes;
     },
   });
   const refusedBy = (codes: number[]) => Object.assign(new Error('refused'), { packet: { granted: codes } });

@@ -180,9 +180,27 @@ describe('what is asked of a broker next', () => {
   });
 
   it('is what the broker may hold already, although there is no room', () => {
-    const { filters, next } = open(['a', 'b'], []);
-    filters.addStale(['b']);
+    const { filters, next } = open(['a', 'b'], ['b'], true);
+    filters.disconnected();
     assert.deepEqual(next(1), step({ subscribe: ['b'] }));
+  });
+
+  it('is as if those were not there of which one may be of an earlier process, until there is no room', () => {
+    const { filters, wants, follow, madeRoom } = open(['a', 'b'], []);
+    filters.guess(['b', 'x', 'y', 'z']);
+    assert.deepEqual(follow(2), step({ subscribe: ['a', 'b'] }));
+    wants.set('c', 1);
+    assert.deepEqual(follow(2), step({ unsubscribe: ['x', 'y', 'z'] }));
+    assert.equal(madeRoom(), 0);
+    assert.deepEqual(follow(2), step({ refuse: ['c'] }));
+  });
+
+  it('is to give back those of which one may be of an earlier process, after what is asked for', () => {
+    const { filters, follow } = open(['a'], []);
+    filters.guess(['x', 'y']);
+    assert.deepEqual(follow(), step({ subscribe: ['a'] }));
+    assert.deepEqual(follow(), step({ unsubscribe: ['x', 'y'] }));
+    assert.equal(follow(), undefined);
   });
 
   it('is to refuse what has no room', () => {

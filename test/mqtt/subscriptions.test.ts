@@ -95,6 +95,7 @@ describe('the wanted topic filters', () => {
       const packet = `-${filters}`;
       sent.push(packet);
       await answering(packet);
+      return filters.map((filter) => codes.get(`-${filter}`) ?? 0);
     },
   });
   const connect = async (isNew = true) => {
@@ -423,6 +424,25 @@ describe('the wanted topic filters', () => {
     await want(['d']);
     packets();
     await pass(60_000);
+    assert.deepEqual(packets(), []);
+  });
+
+  it('are not tried sooner where the broker had none of those that were given back as leftovers', async () => {
+    await connect();
+    await want(['a', 'b']);
+    codes.set('-x', 0x11);
+    codes.set('-y', 0x11);
+    refuse(QUOTA_EXCEEDED, 'c');
+    subscriptions.unsubscribeStale(['x', 'y']);
+    await want(['c']);
+    // What was given back on a guess was never counted.
+    assert.deepEqual(
+      news().filter((one) => one.startsWith('quota')),
+      ['quota 2'],
+    );
+    packets();
+    codes.clear();
+    await pass(59_999);
     assert.deepEqual(packets(), []);
   });
 
@@ -978,7 +998,7 @@ describe('subscriptions', () => {
           tries.push(Object.keys(wanted));
           return filters.map((topic) => ({ topic, qos: tries.length < 3 ? 0x80 : 1 }));
         },
-        unsubscribe: async () => {},
+        unsubscribe: async () => [],
       },
       true,
     );
@@ -1015,7 +1035,7 @@ describe('a response with fewer codes than filters', () => {
       subscriptions.change(['a', 'b', 'c'], 1);
       const packet = { granted: [0x80] };
       const subscribe = () => Promise.reject(Object.assign(new Error('refused'), { packet }));
-      subscriptions.online({ subscribe, unsubscribe: async () => {} }, true);
+      subscriptions.online({ subscribe, unsubscribe: async () => [] }, true);
     });
     await done;
     assert.deepEqual(refused, ['a', 'b', 'c']);
@@ -1220,8 +1240,8 @@ describe('a filter that is wanted again while it is being given back', () => {
       },
       unsubscribe: (filters: string[]) => {
         sent.push(`unsubscribe ${filters}`);
-        return new Promise<void>((resolve) => {
-          confirm = resolve;
+        return new Promise<number[]>((resolve) => {
+          confirm = () => resolve([]);
         });
       },
     };
