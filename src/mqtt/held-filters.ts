@@ -30,7 +30,7 @@ export class HeldFilters {
    * @param wanted undefined: none
    */
   all(wanted?: ReadonlyMap<string, unknown>): Set<string> {
-    return new Set([...this.counted(), ...this.leftovers(wanted), ...this.guesses(wanted)]);
+    return new Set([...this.counted(), ...this.uncounted(wanted)]);
   }
 
   /** All that the broker holds; linear. */
@@ -48,7 +48,12 @@ export class HeldFilters {
     return [...this.#session.guessed].filter((filter) => wanted?.has(filter) !== true);
   }
 
-  /** Whether the broker may hold it, but is not taken to: it is not counted. */
+  /** What it may hold and is not taken to, of those that are not wanted. @param wanted undefined: none */
+  uncounted(wanted?: ReadonlyMap<string, unknown>): string[] {
+    return [...this.leftovers(wanted), ...this.guesses(wanted)];
+  }
+
+  /** Whether the broker may hold it, but is not taken to. */
   isUncounted(filter: string): boolean {
     return this.#session.guessed.has(filter) || this.#session.doubtful.has(filter);
   }

@@ -23,6 +23,8 @@ export class SubscriptionPlan {
   readonly #madeRoom = new Set<string>();
   #mustMakeRoom = false;
   #givenFirst: string[] = [];
+  /** What was not counted is given back once, however much of it shows meanwhile. */
+  #uncounted: 'kept' | 'next' | 'given' = 'kept';
   /** Flows are about to tell what they want: until then nothing that the broker may hold is given back. */
   isHolding = false;
   /** A node that cannot work may want it: what nobody else does is given back only where others need its room. */
@@ -56,6 +58,7 @@ export class SubscriptionPlan {
     this.#madeRoom.clear();
     this.#mustMakeRoom = false;
     this.#givenFirst = [];
+    this.#uncounted = 'kept';
   }
 
   /** One that is not wanted any more is given back before the next ones are asked for: their number may be too high. */
@@ -66,6 +69,19 @@ export class SubscriptionPlan {
   /** These are given back before anything is asked for. */
   giveBackFirst(filters: string[]): void {
     this.#givenFirst = filters;
+  }
+
+  /**
+   * The broker has no place for more: what it was not counted to hold is given back before anything is asked for again.
+   * @returns false: there is nothing of that, or it is not to be given back yet, or was before
+   */
+  giveBackUncounted(): boolean {
+    const isNext =
+      this.#uncounted === 'kept' && !this.isHolding && this.#held.uncounted(this.#wanted).length > 0;
+    if (isNext) {
+      this.#uncounted = 'next';
+    }
+    return isNext;
   }
 
   /**
@@ -81,6 +97,10 @@ export class SubscriptionPlan {
     this.#givenFirst = [];
     if (givenFirst.length > 0) {
       return this.#giveBack(givenFirst);
+    }
+    if (this.#uncounted === 'next') {
+      this.#uncounted = 'given';
+      return { ...NOTHING, unsubscribe: this.#held.uncounted(this.#wanted) };
     }
     if (missing.length === 0) {
       return mayGiveBack && !this.isKeeping ? { ...NOTHING, unsubscribe: stale } : undefined;

@@ -409,15 +409,21 @@ export class Subscriptions {
       this.#settle(outcome, !held.has(outcome.filter));
     }
     const beyond = outcomes.filter(({ code }) => code === QUOTA_EXCEEDED);
-    if (beyond.length > 0 && this.#held.count > 0) {
-      this.#limit.reached(this.#held.count);
-    }
     // What is to be given back anyway can make room: those are asked for once more then.
-    const makesRoom = beyond.length > 0 && this.#held.hasOthers(this.#wanted);
+    const makesRoom = beyond.length > 0 && (this.#plan.giveBackUncounted() || this.#learnLimit());
     for (const outcome of beyond.filter(({ filter }) => held.has(filter) || !makesRoom)) {
       this.#settle(outcome);
     }
     this.#refused.tell();
+  }
+
+  /** The broker holds as many as it allows. @returns whether some of them are to be given back */
+  #learnLimit(): boolean {
+    const { count } = this.#held;
+    if (count > 0) {
+      this.#limit.reached(count);
+    }
+    return count > 0 && this.#held.hasOthers(this.#wanted);
   }
 
   async #unsubscribe(transport: SubscriptionTransport, batch: string[]): Promise<void> {

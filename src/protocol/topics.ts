@@ -87,10 +87,10 @@ const ROOT = 'mt/gateway/';
 const DEVICE = '/device/';
 const RESPONSE = '/response/';
 
-/** The prefix of a topic that has one, with its slash; undefined for any other topic. */
+/** What stands before the topics of the interface, with its slash; undefined for any other topic. */
 export function prefixOf(topic: string): string | undefined {
   const at = topic.indexOf(ROOT);
-  return topic[at - 1] === '/' ? topic.slice(0, at) : undefined;
+  return at === 0 || topic[at - 1] === '/' ? topic.slice(0, at) : undefined;
 }
 
 /** What stands before the filters of a shared group; empty for no group. */

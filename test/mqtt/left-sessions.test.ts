@@ -55,23 +55,22 @@ describe('a session that an earlier process left at the broker', () => {
     assert.ok(broker.subscriptionsOf(clientId).has(all));
   });
 
-  for (const [what, filter] of [
-    ['a wider subscription', 'mt/gateway/+/device/+/#'],
-    ['one of another shape', reportTopic('#', '+')],
-    ['one of an earlier topic prefix', `old/site/${reportTopic('#', '+')}`],
+  for (const [what, filter, earlier, topicPrefix] of [
+    ['a wider subscription', 'mt/gateway/+/device/+/#', '', ''],
+    ['one of another shape', reportTopic('#', '+'), '', ''],
+    ['one of an earlier topic prefix', `old/site/${reportTopic('#', '+')}`, 'old/site/', ''],
+    ['one without the topic prefix of now', reportTopic('#', '+'), '', 'site'],
   ] as const) {
     it(`gives back ${what} to reports that nobody wants any more`, async () => {
       const clientId = await leave([filter]);
-      const session = bench.open({ clientId, persistent: true });
+      const session = bench.open({ clientId, persistent: true, topicPrefix });
       const collector = new Collector();
       session.subscribe({ ...ALL, gateways: [G2] }, collector);
       await reached(session, 'connected');
-      bench.broker.publish(
-        `${filter.startsWith('old') ? 'old/site/' : ''}${reportTopic('heartbeat')}`,
-        heartbeat(1),
-      );
+      bench.broker.publish(`${earlier}${reportTopic('heartbeat')}`, heartbeat(1));
       await bench.broker.until((broker) => !broker.subscriptionsOf(clientId).has(filter));
-      bench.broker.publish(reportTopic('heartbeat', G2), heartbeat(2));
+      const prefix = topicPrefix && `${topicPrefix}/`;
+      bench.broker.publish(`${prefix}${reportTopic('heartbeat', G2)}`, heartbeat(2));
       await collector.until(({ reports }) => reports.length === 1);
     });
   }

@@ -446,6 +446,52 @@ describe('the wanted topic filters', () => {
     assert.deepEqual(packets(), []);
   });
 
+  describe('where leftovers of an earlier process take all places', () => {
+    /** They show while the broker is asked. */
+    const begin = async (isHolding = false) => {
+      open(true);
+      subscriptions.hold(isHolding);
+      answering = (packet) =>
+        packet === '-x' ? codes.clear() : sent.length === 1 && subscriptions.unsubscribeStale(['x']);
+      refuse(QUOTA_EXCEEDED, 'a', 'b');
+      subscriptions.change(['a', 'b'], 1);
+      await connect(false);
+    };
+    const limits = () => news().filter((one) => /^(quota|refusals .)/.test(one));
+
+    it('are asked for once more when those are given back, without a number that nobody has said', async () => {
+      await begin();
+      assert.deepEqual([packets(), limits()], [['+a,b', '-x', '+a,b'], []]);
+    });
+
+    it('are refused while flows are about to tell what they want, and asked for later', async () => {
+      await begin(true);
+      assert.deepEqual([packets(), limits()], [['+a,b'], ['refusals a,b', 'refusals a,b, settled']]);
+      subscriptions.hold(false);
+      await turn();
+      assert.deepEqual(packets(), ['-x']);
+      answering = () => undefined;
+      await pass(10_000);
+      assert.deepEqual(packets(), ['+a,b']);
+    });
+
+    it('are refused where the broker has had none of them', async () => {
+      await begin();
+      packets();
+      codes.set('-y', 0x11);
+      answering = (packet) => packet === '+c' && subscriptions.unsubscribeStale(['y']);
+      refuse(QUOTA_EXCEEDED, 'c');
+      await want(['c']);
+      assert.deepEqual(
+        [packets(), limits()],
+        [
+          ['+c', '-y', '+c', '-y'],
+          ['quota 2', 'refusals c', 'refusals c, settled'],
+        ],
+      );
+    });
+  });
+
   it('are not tried sooner where there were no leftovers', async () => {
     refuse(QUOTA_EXCEEDED, 'c');
     await want(['a', 'b', 'c']);

@@ -76,7 +76,9 @@ describe('topics', () => {
     for (const [topic, prefix] of [
       [`site/mt/gateway/${G}/device/${D}/heartbeat`, 'site/'],
       [`/a/b/mt/gateway/${G}`, '/a/b/'],
-      [`mt/gateway/${G}/device/${D}/heartbeat`, undefined],
+      [`mt/gateway/${G}/device/${D}/heartbeat`, ''],
+      ['', undefined],
+      ['mt/gateways/x', undefined],
       [`sitemt/gateway/${G}`, undefined],
       ['site/mt/gateways/x', undefined],
     ] as const) {
