@@ -53,9 +53,9 @@ export class HeldFilters {
     return [...this.leftovers(wanted), ...this.guesses(wanted)];
   }
 
-  /** Whether the broker may hold it, but is not taken to. */
-  isUncounted(filter: string): boolean {
-    return this.#session.guessed.has(filter) || this.#session.doubtful.has(filter);
+  /** See `KeptSession.guessed`. */
+  isGuessed(filter: string): boolean {
+    return this.#session.guessed.has(filter);
   }
 
   /** Whether the broker may hold any but these. */

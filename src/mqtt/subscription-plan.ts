@@ -76,12 +76,10 @@ export class SubscriptionPlan {
    * @returns false: there is nothing of that, or it is not to be given back yet, or was before
    */
   giveBackUncounted(): boolean {
-    const isNext =
-      this.#uncounted === 'kept' && !this.isHolding && this.#held.uncounted(this.#wanted).length > 0;
-    if (isNext) {
+    if (this.#uncounted === 'kept' && !this.isHolding && this.#held.uncounted(this.#wanted).length > 0) {
       this.#uncounted = 'next';
     }
-    return isNext;
+    return this.#uncounted === 'next';
   }
 
   /**
@@ -100,7 +98,10 @@ export class SubscriptionPlan {
     }
     if (this.#uncounted === 'next') {
       this.#uncounted = 'given';
-      return { ...NOTHING, unsubscribe: this.#held.uncounted(this.#wanted) };
+      const uncounted = this.isHolding ? [] : this.#held.uncounted(this.#wanted);
+      if (uncounted.length > 0) {
+        return { ...NOTHING, unsubscribe: uncounted };
+      }
     }
     if (missing.length === 0) {
       return mayGiveBack && !this.isKeeping ? { ...NOTHING, unsubscribe: stale } : undefined;

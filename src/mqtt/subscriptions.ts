@@ -1,6 +1,6 @@
 // Keeps what the broker is subscribed to equal to what is wanted: over reconnects, refusals and changes.
 import type { Logger } from '../log.ts';
-import type { Backoff } from './backoff.ts';
+import { type Backoff, createBackoff } from './backoff.ts';
 import { GivenPlaces } from './given-places.ts';
 import { GrantWaiters } from './grant-waiters.ts';
 import { HeldFilters } from './held-filters.ts';
@@ -22,8 +22,12 @@ import { SubscriptionPackets, type SubscriptionTransport } from './subscription-
 import { SubscriptionPlan } from './subscription-plan.ts';
 import { SyncLoop } from './sync-loop.ts';
 
-/** When leftovers of an earlier process were given back, more may be allowed than was seen. */
-const RETRY_AFTER_STALE_MS = 10_000;
+/**
+ * When leftovers of an earlier process were given back, more may be allowed than was seen. Not every broker says whether
+ * there were any, and to try may cost the connection: each time it takes twice as long.
+ */
+const FIRST_RETRY_MS = 10_000;
+const LAST_RETRY_MS = 3_600_000;
 
 /** The wanted filters with their QoS, and the broker's view of them. */
 export class Subscriptions {
@@ -41,7 +45,8 @@ export class Subscriptions {
   readonly #plan: SubscriptionPlan;
   readonly #packets: SubscriptionPackets;
   readonly #loop: SyncLoop<SubscriptionTransport>;
-  /** What was not counted was given back, or makes room: the broker may allow more than was seen. */
+  readonly #retries = createBackoff(FIRST_RETRY_MS, LAST_RETRY_MS, { jitter: 0 });
+  /** What was not counted was given back, or is about to be: the broker may allow more than was seen. */
   #mayHaveRoom = false;
   /** For so many more the broker has a place; infinite where it has kept nothing, 0 where that is not known. */
   #freePlaces = 0;
@@ -336,7 +341,7 @@ export class Subscriptions {
     this.#plan.settled();
     if (this.#mayHaveRoom && !this.isHolding) {
       this.#mayHaveRoom = false;
-      this.#limit.retrySoon(RETRY_AFTER_STALE_MS);
+      this.#limit.retrySoon(this.#retries.next());
     }
     this.#events.synced();
   }
@@ -428,7 +433,7 @@ export class Subscriptions {
 
   async #unsubscribe(transport: SubscriptionTransport, batch: string[]): Promise<void> {
     const had = await this.#packets.unsubscribe(transport, batch);
-    this.#mayHaveRoom ||= had.some((filter) => this.#held.isUncounted(filter));
+    this.#mayHaveRoom ||= had.some((filter) => this.#held.isGuessed(filter));
     for (const filter of batch) {
       this.#held.delete(filter);
       this.#learned.forbidden.forget(filter);

@@ -396,6 +396,11 @@ describe('a broker that keeps sessions, allows few subscriptions, and ends the c
       await passTimeUntil(reached(session, 'connected'));
       const { length } = broker.connections;
       assert.ok(length <= 9, `${length} connections`);
+      const asked = broker.packets('subscribe').length;
+      mock.timers.tick(MINUTE_MS - 1_000);
+      await passRealTime();
+      // To try whether it allows more may cost the connection.
+      assert.equal(broker.packets('subscribe').length, asked);
       mock.timers.tick(10 * MINUTE_MS);
       await passRealTime();
       assert.equal(broker.connections.length, length);

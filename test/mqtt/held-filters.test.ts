@@ -142,9 +142,10 @@ describe('the filters that a broker holds', () => {
       assert.deepEqual(stateOf(later), { granted: 0, count: 1, all: ['a', 'b', 'c', 'd'] });
       assert.deepEqual([later.guesses(), later.leftovers(), later.has('c')], [['c', 'd'], ['b'], false]);
       assert.deepEqual(
-        [...'abcd'].map((filter) => later.isUncounted(filter)),
-        [false, true, true, true],
+        [...'abcd'].map((filter) => later.isGuessed(filter)),
+        [false, false, true, true],
       );
+      assert.deepEqual(later.uncounted(), ['b', 'c', 'd']);
       assert.deepEqual([later.guesses(new Map([['c', 1]])), [...later.counted()]], [['d'], ['a']]);
     }
     // From now on it is known what it is.

@@ -108,6 +108,20 @@ describe('the packets that ask for topic filters', () => {
     assert.deepEqual(news(), ['unanswered']);
   });
 
+  it('tell which of those that were given back the broker had, as far as it says', async () => {
+    const filters = ['a', 'b', 'c'];
+    for (const [codes, had] of [
+      [
+        [0, 0x11, 0x87],
+        ['a', 'c'],
+      ],
+      [[], filters],
+      [new NoBrokerResponse(), filters],
+    ] as const) {
+      assert.deepEqual(await packets.unsubscribe(answering(codes as number[] | Error), filters), had);
+    }
+  });
+
   it('are told where they are refused, each time', () => {
     for (const _ of [1, 2]) {
       packets.tell([outcome(2), outcome(0x80, 2, 'b')]);

@@ -203,6 +203,43 @@ describe('what is asked of a broker next', () => {
     assert.equal(follow(), undefined);
   });
 
+  describe('where the broker has no place for more', () => {
+    it('is to give back at once what it was not counted to hold, and once a round', () => {
+      const { plan, filters, follow } = open(['a'], [], true);
+      filters.asked(['left', 'a']);
+      filters.guess(['x', 'y']);
+      assert.equal(plan.giveBackUncounted(), true);
+      // Of several packets each may say so.
+      assert.equal(plan.giveBackUncounted(), true);
+      assert.deepEqual(follow(), step({ unsubscribe: ['left', 'x', 'y'] }));
+      filters.guess(['z']);
+      assert.equal(plan.giveBackUncounted(), false);
+      assert.deepEqual(follow(), step({ subscribe: ['a'] }));
+      plan.settled();
+      assert.equal(plan.giveBackUncounted(), true);
+      plan.settled();
+      assert.deepEqual(follow(), step({ unsubscribe: ['z'] }));
+    });
+
+    it('is to give back nothing of that where there is none, or flows are about to tell what they want', () => {
+      const { plan, wants, filters, next } = open(['a', 'b'], []);
+      assert.equal(plan.giveBackUncounted(), false);
+      filters.guess(['b', 'x']);
+      plan.isHolding = true;
+      assert.equal(plan.giveBackUncounted(), false);
+      plan.isHolding = false;
+      assert.equal(plan.giveBackUncounted(), true);
+      plan.isHolding = true;
+      assert.deepEqual(next(), step({ subscribe: ['a', 'b'] }));
+      plan.isHolding = false;
+      plan.settled();
+      assert.equal(plan.giveBackUncounted(), true);
+      // Now it is wanted: an UNSUBSCRIBE without filters is against the protocol.
+      wants.set('x', 1);
+      assert.deepEqual(next(), step({ subscribe: ['a', 'b', 'x'] }));
+    });
+  });
+
   it('is to refuse what has no room', () => {
     const { next } = open(['a', 'b', 'report/1'], ['a']);
     assert.deepEqual(next(2), step({ subscribe: ['b'] }));

@@ -427,6 +427,25 @@ describe('the wanted topic filters', () => {
     assert.deepEqual(packets(), []);
   });
 
+  it('are tried so after twice the time when further leftovers were given back: it may cost the connection', async () => {
+    await connect();
+    refuse(QUOTA_EXCEEDED, 'c');
+    await want(['a', 'b', 'c']);
+    for (const [stale, wait] of [
+      ['x', 10_000],
+      ['y', 20_000],
+      ['z', 40_000],
+    ] as const) {
+      subscriptions.unsubscribeStale([stale]);
+      await turn();
+      packets();
+      await pass(wait - 1);
+      assert.deepEqual(packets(), []);
+      await pass(1);
+      assert.deepEqual(packets(), ['+c']);
+    }
+  });
+
   it('are not tried sooner where the broker had none of those that were given back as leftovers', async () => {
     await connect();
     await want(['a', 'b']);
