@@ -1,6 +1,7 @@
 // What is remembered of sessions at brokers, over redeploys: until the broker has them no longer, and with a bound.
 import assert from 'node:assert/strict';
 import {
+  forgetFilters,
   forgetSession,
   keptSession,
   mayHold,
@@ -29,12 +30,15 @@ describe('sessions that brokers keep', () => {
     assert.equal(keptSession(nameOf(1)).filters.size, 0);
   });
 
-  it('may hold what was granted, and what was asked for when a connection ended', () => {
+  it('may hold what was granted, what was asked for when a connection ended, and what is guessed', () => {
     const session = newSession();
-    assert.deepEqual([mayHold(session), session.untaken], [[], []]);
+    assert.deepEqual([mayHold(session), session.untaken, session.hasLeftPlain], [[], [], false]);
     session.filters.add('granted');
     session.doubtful.add('asked');
-    assert.deepEqual(mayHold(session), ['granted', 'asked']);
+    session.guessed.add('guessed');
+    assert.deepEqual(mayHold(session), ['granted', 'asked', 'guessed']);
+    forgetFilters(session);
+    assert.deepEqual(mayHold(session), []);
   });
 
   it('are forgotten when the broker has them no longer, each for itself', () => {

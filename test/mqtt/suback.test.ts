@@ -5,6 +5,7 @@ import { SILENT } from '../../src/log.ts';
 import { NoBrokerResponse } from '../../src/mqtt/broker-response.ts';
 import {
   codesOf,
+  codesOfUnsuback,
   isRefusal,
   isSubackRefusal,
   logBlocked,
@@ -29,6 +30,12 @@ function warnings(tell: (log: typeof SILENT) => void): string[] {
 }
 
 describe('what a broker says to a SUBSCRIBE', () => {
+  it('is a code for each filter, and to an UNSUBSCRIBE where it has any', () => {
+    assert.deepEqual(codesOfUnsuback({ cmd: 'unsuback', granted: [0, 0x11] }), [0, 0x11]);
+    assert.deepEqual(codesOfUnsuback({ cmd: 'unsuback' }), []);
+    assert.deepEqual(codesOfUnsuback(undefined), []);
+  });
+
   for (const [title, code, refused, saidSo] of [
     ['is no refusal where it grants QoS 2', 2, false, false],
     ['is a refusal without a reason', 0x80, true, true],

@@ -392,10 +392,19 @@ describe('the wanted topic filters', () => {
     subscriptions.keep(true);
     subscriptions.change([], 1, ['old']);
     await turn();
-    assert.deepEqual([packets(), subscriptions.isKeeping], [[], true]);
+    assert.deepEqual([packets(), subscriptions.isKeeping, subscriptions.givesBack], [[], true, false]);
+    subscriptions.hold(true);
+    assert.equal(subscriptions.givesBack, false);
+    subscriptions.hold(false);
     refuse(0x80, 'b');
     await want(['b']);
-    assert.deepEqual([packets(), subscriptions.isKeeping], [['+b', '-old'], false]);
+    assert.deepEqual(
+      [packets(), subscriptions.isKeeping, subscriptions.givesBack],
+      [['+b', '-old'], false, true],
+    );
+    subscriptions.hold(true);
+    assert.equal(subscriptions.givesBack, false);
+    subscriptions.hold(false);
     codes.clear();
     await pass(10_000);
     assert.deepEqual(packets(), ['+b']);
