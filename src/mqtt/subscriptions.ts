@@ -23,8 +23,8 @@ import { SubscriptionPlan } from './subscription-plan.ts';
 import { SyncLoop } from './sync-loop.ts';
 
 /**
- * When leftovers of an earlier process were given back, more may be allowed than was seen. Not every broker says whether
- * there were any, and to try may cost the connection: each time it takes twice as long.
+ * When leftovers of an earlier process were given back, more may be allowed than was seen. Where the broker does not say
+ * whether there were any, each further trial takes twice as long, as it may cost the connection.
  */
 const FIRST_RETRY_MS = 10_000;
 const LAST_RETRY_MS = 3_600_000;
@@ -433,7 +433,13 @@ export class Subscriptions {
 
   async #unsubscribe(transport: SubscriptionTransport, batch: string[]): Promise<void> {
     const had = await this.#packets.unsubscribe(transport, batch);
-    this.#mayHaveRoom ||= had.some((filter) => this.#held.isGuessed(filter));
+    if (had.some((filter) => this.#held.isGuessed(filter))) {
+      this.#mayHaveRoom = true;
+      // It says of others that they were not there: so these were.
+      if (had.length < batch.length) {
+        this.#retries.reset();
+      }
+    }
     for (const filter of batch) {
       this.#held.delete(filter);
       this.#learned.forbidden.forget(filter);
