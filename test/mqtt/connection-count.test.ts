@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Session, SessionState } from '../../src/session.ts';
+import { SILENT } from '../../src/log.ts';
+import { Session, type SessionState } from '../../src/session.ts';
 import type { MqttSettings } from '../../src/settings.ts';
 import { type ScriptedBroker, startScriptedBroker } from '../scripted-broker/broker.ts';
 import type { BrokerOptions } from '../scripted-broker/options.ts';
@@ -162,7 +163,8 @@ interface Run {
 async function work(limit: Limit): Promise<Run> {
   const broker = await startScriptedBroker(limit.broker);
   answerAll(broker, ({ id }) => ({ id, value: '01' }));
-  const session = openSession(broker.url, { ...limit.settings, requestTimeout: 5_000 });
+  const settings = mqttSettings(broker.url, { ...limit.settings, requestTimeout: 5_000 });
+  const session = new Session({ mqtt: settings }, SILENT);
   const collector = new Collector();
   session.subscribe({ ...ALL, gateways: [...(limit.heard ?? [])] }, collector);
   const { signal } = new AbortController();
@@ -177,7 +179,9 @@ async function work(limit: Limit): Promise<Run> {
   const asking = setInterval(askAll, ASK_EVERY_MS);
   await wait(COUNTED_MS);
   clearInterval(asking);
-  return { broker, session, collector, connections: broker.connections.length };
+  // Others that run beside it may come to a port that was theirs.
+  const own = broker.connections.filter(({ clientId }) => clientId === settings.clientId);
+  return { broker, session, collector, connections: own.length };
 }
 
 /** The same at a web server. */
@@ -215,20 +219,23 @@ describe('in half a minute a service makes', function () {
     const counted = LIMITS.map(async (limit) => runs.set(limit.title, await work(limit)));
     [elsewhere] = await Promise.all([workElsewhere(), ...counted]);
   });
-  after(() =>
-    Promise.all(
-      [...runs.values()].map(async ({ session, broker }) => {
-        await session.close();
-        await broker.stop();
-      }),
-    ),
-  );
+  const end = async ({ session, broker }: Run) => {
+    await session.close();
+    await broker.stop();
+  };
+  after(() => Promise.all([...runs.values()].map(end)));
 
-  for (const { title, maxConnections, isUsable = true } of LIMITS) {
-    const end = isUsable ? 'and reports come' : 'and says why no report comes';
-    it(`at most ${maxConnections} connections at a broker with ${title}, ${end}`, async () => {
+  for (const limit of LIMITS) {
+    const { title, maxConnections, isUsable = true } = limit;
+    const outcome = isUsable ? 'and reports come' : 'and says why no report comes';
+    it(`at most ${maxConnections} connections at a broker with ${title}, ${outcome}`, async function () {
+      // What is tried again is counted again.
+      if ((this.test as Mocha.Test & { currentRetry(): number }).currentRetry() > 0) {
+        await end(runs.get(title)!);
+        runs.set(title, await work(limit));
+      }
       const { broker, session, collector, connections } = runs.get(title)!;
-      assert.ok(connections <= maxConnections, `${connections} connections`);
+      assert.ok(connections > 0 && connections <= maxConnections, `${connections} connections`);
       if (isUsable) {
         broker.publish(reportTopic('heartbeat'), heartbeat(1));
         await collector.until(({ reports }) => reports.length === 1);
