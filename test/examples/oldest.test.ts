@@ -23,15 +23,16 @@ function nodeOf(sample: string, id: string, wires: string[][]): NodeConfig {
 }
 
 /** Fails with `msg.text`, and with `msg.code` and `msg.cause` where there are some, after it has set what `msg.flow` has. */
-const FAILING: NodeConfig = {
-  id: 'failing',
-  type: 'function',
-  outputs: 0,
-  func: `for (const [key, value] of Object.entries(msg.flow ?? {})) flow.set(key, value);
+const FAIL = `for (const [key, value] of Object.entries(msg.flow ?? {})) flow.set(key, value);
 const { text, code, cause } = msg;
-node.error(Object.assign(new Error(text, cause && { cause }), code && { code }), msg);`,
-  wires: [],
-};
+node.error(Object.assign(new Error(text, cause && { cause }), code && { code }), msg);`;
+
+/** What is sent to `in-…` fails, and is caught for these nodes. */
+const failing = (name: string, ...nodes: string[]): NodeConfig[] => [
+  source(`in-${name}`, [`fail-${name}`]),
+  { id: `fail-${name}`, type: 'function', outputs: 0, func: FAIL, wires: [] },
+  { id: `catch-${name}`, type: 'catch', scope: [`fail-${name}`], wires: [nodes] },
+];
 
 /** Passes on what the flow has under this key by now. */
 const look = (id: string, key: string, wires: string[]): NodeConfig => ({
@@ -68,34 +69,24 @@ for (const version of [OLDEST, VERSIONS[0]!]) {
       ]);
       const ids = Object.values(SAMPLES);
       await red.deploy([
-        source('in', ['failing']),
-        FAILING,
-        { id: 'catch', type: 'catch', scope: ['failing'], wires: [['sample-database-why', ...ids]] },
+        ...failing('database', 'sample-database-why', ...ids),
         nodeOf('database/Store in PostgreSQL', 'sample-database-why', [['again'], ['text']]),
         sink('again'),
         sink('text'),
         ...shown,
-        source('in-csv', ['failing-csv']),
-        { ...FAILING, id: 'failing-csv' },
-        { id: 'catch-csv', type: 'catch', scope: ['failing-csv'], wires: [['sample-csv-exists']] },
+        ...failing('csv', 'sample-csv-exists'),
         nodeOf('Label and rename from a CSV', 'sample-csv-exists', [['csv-exists'], ['csv-else']]),
         sink('csv-exists'),
         sink('csv-else'),
-        source('in-create', ['failing-create']),
-        { ...FAILING, id: 'failing-create' },
-        { id: 'catch-create', type: 'catch', scope: ['failing-create'], wires: [['sample-battery-exists']] },
+        ...failing('create', 'sample-battery-exists'),
         nodeOf('Low battery to label', 'sample-battery-exists', [['exists'], ['else']]),
         sink('exists'),
         sink('else'),
-        source('in-attach', ['failing-attach']),
-        { ...FAILING, id: 'failing-attach' },
-        { id: 'catch-attach', type: 'catch', scope: ['failing-attach'], wires: [['sample-battery-taken']] },
+        ...failing('attach', 'sample-battery-taken'),
         nodeOf('Low battery to label', 'sample-battery-taken', [['look-attach'], ['look-attach']]),
         look('look-attach', 'batteries', ['attached']),
         sink('attached'),
-        source('in-alarm', ['failing-alarm']),
-        { ...FAILING, id: 'failing-alarm' },
-        { id: 'catch-alarm', type: 'catch', scope: ['failing-alarm'], wires: [['sample-alarm-again']] },
+        ...failing('alarm', 'sample-alarm-again'),
         nodeOf('Temperature alarm', 'sample-alarm-again', [['look-alarm']]),
         look('look-alarm', 'alarms', ['alarm']),
         sink('alarm'),
@@ -104,7 +95,12 @@ for (const version of [OLDEST, VERSIONS[0]!]) {
     after(() => red?.stop());
 
     const fail = (text: string, code?: string) =>
-      red.send('in', { text, code, report: {}, params: ['key', null, 'g', 'd', 'kind', 'name', '{}', null] });
+      red.send('in-database', {
+        text,
+        code,
+        report: {},
+        params: ['key', null, 'g', 'd', 'kind', 'name', '{}', null],
+      });
 
     it('keep as text what PostgreSQL refuses because of its content', async () => {
       for (const [code, text] of [

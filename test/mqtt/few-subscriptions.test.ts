@@ -9,6 +9,7 @@ import { ALL, Collector, mqttSettings, reached } from '../session.ts';
 import {
   answerAll,
   heartbeat,
+  leaveSession,
   mockTime,
   passRealTime,
   passTimeUntil,
@@ -239,20 +240,10 @@ describe('a number of subscriptions that a broker has shown to allow', () => {
   it('is tried again soon when leftovers of an earlier process were given back', async () => {
     const { broker } = bench;
     broker.options.maxSubscriptions = 10;
-    const clientId = `mt-quota-${process.pid}`;
-    const { keepalive } = mqttSettings(broker.url);
-    const earlier = await connectAsync(broker.url, {
-      clientId,
-      keepalive,
-      clean: false,
-      protocolVersion: 5,
-      properties: { sessionExpiryInterval: 1_000 },
-    });
-    await earlier.subscribeAsync(
+    const clientId = await leaveSession(
+      broker,
       upTo(5).map((n) => `mt/gateway/a0000000000${n}/device/+/#`),
-      { qos: 1 },
     );
-    await earlier.endAsync(true);
     const session = bench.open({ protocolVersion: 5, clientId, persistent: true, keepalive: 0 });
     session.subscribe(of(...upTo(9)), new Collector());
     await broker.until(() => filtersOf(broker).includes(WIDE) && filtersOf(broker).length === 6);
@@ -268,17 +259,7 @@ describe('a number of subscriptions that a broker has shown to allow', () => {
   it('is what the broker has said, whoever else is heard by a wide one in a session of an earlier process', async () => {
     const { broker } = bench;
     broker.options.maxSubscriptions = 10;
-    const clientId = `mt-quota-wide-${process.pid}`;
-    const { keepalive } = mqttSettings(broker.url);
-    const earlier = await connectAsync(broker.url, {
-      clientId,
-      keepalive,
-      clean: false,
-      protocolVersion: 5,
-      properties: { sessionExpiryInterval: 1_000 },
-    });
-    await earlier.subscribeAsync(reportFilter(0), { qos: 1 });
-    await earlier.endAsync(true);
+    const clientId = await leaveSession(broker, [reportFilter(0)]);
     const session = bench.open({ protocolVersion: 5, clientId, persistent: true, keepalive: 0 });
     const collector = new Collector();
     session.subscribe(of(...upTo(20)), collector);
