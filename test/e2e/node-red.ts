@@ -5,6 +5,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../mosquitto.ts';
 import { createUserDir, type PackageFolder } from './package.ts';
+import { untilFileEnds } from './running.ts';
 
 const MODULES = join(import.meta.dirname, '../../node_modules');
 
@@ -184,6 +185,7 @@ async function launch(
       env: { ...process.env, NODE_OPTIONS: '', NODE_RED_ENABLE_TOURS: 'false' },
     },
   );
+  untilFileEnds(child);
   const log = await started(child);
   const root = typeof settings.httpAdminRoot === 'string' ? settings.httpAdminRoot : '';
   return connect(child, `http://127.0.0.1:${port}${root}`, userDir, log);
