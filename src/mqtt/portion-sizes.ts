@@ -60,7 +60,9 @@ export class PortionSizes {
     if (filters.length >= this.#doubtedCount) {
       this.#doubtedCount = 0;
     }
-    if (this.#mayGrow) {
+    // Small packets say nothing of larger ones.
+    const isLarge = filters.length * 2 > this.#count || bytesOf(filters) * 2 > this.#bytes;
+    if (this.#mayGrow && isLarge) {
       this.#count = Math.min(this.#maxCount, this.#count * 2);
       this.#bytes = Math.min(this.#maxBytes, this.#bytes * 2);
     }

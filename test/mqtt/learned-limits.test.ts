@@ -44,7 +44,7 @@ describe('what is learned of a broker', () => {
 
   it('is how many filters it takes in one packet: more after each answer', () => {
     assert.deepEqual(sizesOf(upTo('a', 60)), [8, 16, 32, 4]);
-    assert.deepEqual(sizesOf(upTo('b', 300)), [128, 172]);
+    assert.deepEqual(sizesOf(upTo('b', 300)), [64, 128, 108]);
     assert.deepEqual(sizesOf(upTo('c', 300)), [200, 100]);
   });
 

@@ -30,6 +30,19 @@ describe('the filters of one packet', () => {
     assert.deepEqual(growing(open(), 7), [8, 16, 32, 64, 128, 200, 200]);
   });
 
+  it('are no more after answers to no more than half of what may go into a packet', () => {
+    const sizes = open();
+    for (let packet = 0; packet < 10; packet++) {
+      sizes.answered(filters(4));
+      sizes.answered(filters(2, 256));
+    }
+    assert.deepEqual([countOf(sizes), countOf(sizes, 256)], [8, 4]);
+    sizes.answered(filters(5));
+    assert.deepEqual([countOf(sizes), countOf(sizes, 256)], [16, 8]);
+    sizes.answered(filters(1, 1_025));
+    assert.deepEqual([countOf(sizes), countOf(sizes, 256)], [32, 16]);
+  });
+
   it('have 1 KiB at first, and twice as much after each answer, up to 32 KiB', () => {
     assert.deepEqual(growing(open(), 7, 256), [4, 8, 16, 32, 64, 128, 128]);
     assert.deepEqual(countOf(open(), 257), 3);
@@ -128,7 +141,7 @@ describe('the filters of one packet', () => {
       sizes.lost(filters(16));
       sizes.answered(filters(16));
     }
-    assert.equal(countOf(sizes), 200);
+    assert.equal(countOf(sizes), 32);
   });
 
   it('are fewer after two such losses between which only fewer were answered', () => {
