@@ -14,8 +14,8 @@ export interface KeptSession {
   readonly guessed: Set<string>;
   /** Whether it may hold others: it had a session before the first connection of this process. Undefined: not asked yet. */
   hasUnknownFilters: boolean | undefined;
-  /** What others may be in it without the shared group was given back, on a guess: once, as it may cost a connection. */
-  hasLeftPlain: boolean;
+  /** Of those that are wanted, what may be in it without the shared group was given back: once, as it may cost a connection. */
+  leftPlain: ReadonlySet<string>;
   /** By which reports were wanted last. */
   reportFilters: ReadonlySet<string>;
   /** Some of them were given back: what has waited at the broker may come more often than there are others for it. */
@@ -44,7 +44,7 @@ export function newSession(): KeptSession {
     doubtful: new Set(),
     guessed: new Set(),
     hasUnknownFilters: undefined,
-    hasLeftPlain: false,
+    leftPlain: new Set(),
     reportFilters: new Set(),
     bringsPairs: false,
     incoming: undefined,

@@ -283,11 +283,13 @@ export class ReportSubscriptions {
    * and not show where the broker sends a report once for all subscriptions of a client.
    */
   #leavePlain(): void {
-    if (this.#share === '' || !this.#mayHaveStale || this.#session.hasLeftPlain) {
+    if (this.#share === '' || !this.#mayHaveStale) {
       return;
     }
-    this.#session.hasLeftPlain = true;
-    if (this.#subscriptions.unsubscribeStale(this.wanted)) {
+    const { wanted } = this;
+    const { leftPlain } = this.#session;
+    this.#session.leftPlain = new Set(wanted);
+    if (this.#subscriptions.unsubscribeStale(wanted.filter((filter) => !leftPlain.has(filter)))) {
       this.#expectPairs();
     }
   }

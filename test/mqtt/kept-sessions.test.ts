@@ -32,7 +32,7 @@ describe('sessions that brokers keep', () => {
 
   it('may hold what was granted, what was asked for when a connection ended, and what is guessed', () => {
     const session = newSession();
-    assert.deepEqual([mayHold(session), session.untaken, session.hasLeftPlain], [[], [], false]);
+    assert.deepEqual([mayHold(session), session.untaken, session.leftPlain.size], [[], [], 0]);
     session.filters.add('granted');
     session.doubtful.add('asked');
     session.guessed.add('guessed');

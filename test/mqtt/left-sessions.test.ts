@@ -87,6 +87,23 @@ describe('a session that an earlier process left at the broker', () => {
     assert.ok(bench.broker.subscriptionsOf(clientId).has(`$share/group/${plain}`));
   });
 
+  it('gives it back, too, where the node that asks for it comes later, and once', async () => {
+    const plain = [G, G2].map((gateway) => `mt/gateway/${gateway}/device/+/#`);
+    const clientId = await leave(plain);
+    const limits = brokerLimits('emqx', { maxSubscriptions: 10, maxUnacknowledged: 0 });
+    const session = bench.open({ clientId, persistent: true, sharedGroup: 'group', limits });
+    const isGone = (filter = '') =>
+      bench.broker.until((broker) => !broker.subscriptionsOf(clientId).has(filter));
+    session.subscribe({ ...ALL, gateways: [G] }, new Collector());
+    await isGone(plain[0]);
+    const leaveReports = session.subscribe({ ...ALL, gateways: [G2] }, new Collector());
+    await isGone(plain[1]);
+    leaveReports();
+    await isGone(`$share/group/${plain[1]}`);
+    const given = bench.broker.packets('unsubscribe', clientId).flatMap((packet) => packet.unsubscriptions);
+    assert.deepEqual(given.sort(), [...plain, `$share/group/${plain[1]}`].sort());
+  });
+
   it('is no trouble when a topic comes by which nothing can be given back', async () => {
     const clientId = await leave([reportTopic('#', '+')]);
     const session = bench.open({ clientId, persistent: true });
