@@ -41,6 +41,8 @@ const NOTHING: Lesson = { isSearch: false, isQuota: false };
 export class LearnedLimits {
   readonly forbidden = new ForbiddenFilters();
   readonly quota = new SubscriptionQuota();
+  /** Of filters given back the broker says which it did not have. */
+  tellsAbsence = false;
   readonly #sizes = new PortionSizes();
   /** Of packets with several filters that were not answered while the connection goes on: one may be the cause. */
   readonly #unanswered = new Set<string>();

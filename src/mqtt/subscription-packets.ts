@@ -5,7 +5,6 @@ import {
   codesOf,
   logRefusals,
   lowerQos,
-  NO_SUBSCRIPTION_EXISTED,
   type Outcome,
   type Qos,
   shownMaxQos,
@@ -49,17 +48,17 @@ export class SubscriptionPackets {
     return batch.map(([filter, qos], i) => ({ filter, qos, code: codes[i] ?? UNSPECIFIED }));
   }
 
-  /** @returns those that the broker had, as far as it says @throws what ended the connection */
-  async unsubscribe(transport: SubscriptionTransport, filters: string[]): Promise<string[]> {
+  /** @returns what the broker says to each of them; nothing: it does not @throws what ended the connection */
+  async unsubscribe(transport: SubscriptionTransport, filters: string[]): Promise<readonly number[]> {
     try {
       const codes = await transport.unsubscribe(filters);
-      return filters.filter((_, i) => codes[i] !== NO_SUBSCRIPTION_EXISTED);
+      return codes.length === filters.length ? codes : [];
     } catch (error) {
       if (!(error instanceof NoBrokerResponse)) {
         throw error;
       }
       this.#events.unanswered();
-      return filters;
+      return [];
     }
   }
 

@@ -11,6 +11,7 @@ import {
   isRefusal,
   isSubackRefusal,
   logBlocked,
+  NO_SUBSCRIPTION_EXISTED,
   type Outcome,
   type Qos,
   QUOTA_EXCEEDED,
@@ -341,7 +342,9 @@ export class Subscriptions {
     this.#plan.settled();
     if (this.#mayHaveRoom && !this.isHolding) {
       this.#mayHaveRoom = false;
-      this.#limit.retrySoon(this.#retries.next());
+      if (this.#learned.quota.max !== Number.POSITIVE_INFINITY) {
+        this.#limit.retrySoon(this.#retries.next());
+      }
     }
     this.#events.synced();
   }
@@ -432,11 +435,12 @@ export class Subscriptions {
   }
 
   async #unsubscribe(transport: SubscriptionTransport, batch: string[]): Promise<void> {
-    const had = await this.#packets.unsubscribe(transport, batch);
-    if (had.some((filter) => this.#held.isGuessed(filter))) {
+    const codes = await this.#packets.unsubscribe(transport, batch);
+    this.#learned.tellsAbsence ||= codes.includes(NO_SUBSCRIPTION_EXISTED);
+    if (batch.some((filter, i) => this.#held.isGuessed(filter) && !codes[i])) {
       this.#mayHaveRoom = true;
       // It says of others that they were not there: so these were.
-      if (had.length < batch.length) {
+      if (codes.length > 0 && this.#learned.tellsAbsence) {
         this.#retries.reset();
       }
     }

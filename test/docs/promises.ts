@@ -555,7 +555,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         'is used again for wide ones an hour after one was refused, though the connection goes on',
       ],
     },
-    'The number is tried again after a minute, doubling to an hour, or after an hour where connections have ended at eight or more; 10 seconds after leftovers of an earlier process were given back, and twice as long after further ones, up to an hour, where the broker does not say that it had them.':
+    'The number is tried again after a minute, doubling to an hour, or after an hour where connections have ended at eight or more; 10 seconds after leftovers of an earlier process were given back, and twice as long after further ones, up to an hour, where the broker has never said of one that it did not have it.':
       {
         'mqtt/few-subscriptions': [
           'is tried again after a minute: what was refused once may be allowed then',

@@ -457,11 +457,41 @@ describe('the wanted topic filters', () => {
     });
   }
 
-  it('are not tried sooner where the broker had none of those that were given back as leftovers', async () => {
+  it('are tried as soon for a single one where the broker has said of others that it did not have them', async () => {
+    await connect();
+    codes.set('-absent', 0x11);
+    subscriptions.unsubscribeStale(['absent']);
+    refuse(QUOTA_EXCEEDED, 'c');
+    await want(['a', 'b', 'c']);
+    for (const stale of ['x', 'y', 'z']) {
+      subscriptions.unsubscribeStale([stale]);
+      await turn();
+      packets();
+      await pass(10_000);
+      assert.deepEqual(packets(), ['+c']);
+    }
+  });
+
+  it('are tried as soon after leftovers that were given back before a number was known', async () => {
+    await connect();
+    for (const stale of ['x', 'y', 'z']) {
+      subscriptions.unsubscribeStale([stale]);
+      await turn();
+    }
+    refuse(QUOTA_EXCEEDED, 'c');
+    await want(['a', 'b', 'c']);
+    subscriptions.unsubscribeStale(['last']);
+    await turn();
+    packets();
+    await pass(10_000);
+    assert.deepEqual(packets(), ['+c']);
+  });
+
+  it('are not tried sooner where the broker had none of the leftovers, or gave none back', async () => {
     await connect();
     await want(['a', 'b']);
     codes.set('-x', 0x11);
-    codes.set('-y', 0x11);
+    codes.set('-y', 0x87);
     refuse(QUOTA_EXCEEDED, 'c');
     subscriptions.unsubscribeStale(['x', 'y']);
     await want(['c']);
