@@ -424,10 +424,13 @@ describeNodes('last-value with many old values', (start) => {
     for (let n = 0; n < COUNT; n++) {
       await flow.next('reports');
     }
-    const messages = Array.from({ length: 10 }, () => flow.send('n', {}));
+    // Of an http in node: a copy of it answers nobody.
+    const http = { req: {}, res: {} };
+    const messages = Array.from({ length: 10 }, () => flow.send('n', { ...http }));
     for (const _ of messages) {
       assert.equal(((await flow.next('out')) as { count?: number }).count, COUNT);
-      const { error } = await flow.next('errors');
+      const { error, req, res } = (await flow.next('errors')) as Message & typeof http;
+      assert.deepEqual([req === http.req, res === http.res], [true, true]);
       const failures = error?.cause?.failures as { code: string }[];
       assert.deepEqual([error?.code, error?.cause?.count], ['NO_VALUE', COUNT]);
       assert.deepEqual([...new Set(failures.map(({ code }) => code))], ['REQUEST_FAILED']);

@@ -56,7 +56,7 @@ export function copyCopyable(RED: NodeAPI, msg: NodeMessage): NodeMessage {
     try {
       const value = (msg as Record<string, unknown>)[name];
       if (!READ_BY_NODE_RED.has(name)) {
-        copy[name] = (RED.util.cloneMessage({ value } as NodeMessage) as { value?: unknown }).value;
+        copy[name] = (RED.util.cloneMessage({ [name]: value } as NodeMessage) as typeof copy)[name];
       }
     } catch {
       // Left out: Node-RED could not copy it either.
