@@ -42,8 +42,10 @@ class Ack implements Deferral {
 const MAX_IDS = 65_536;
 /** As many as MQTT has packet ids: what a broker sends then needs none. Beyond it nothing is read until some are written. */
 const MAX_WAITING = 65_535;
-/** More than brokers leave unacknowledged, so that the oldest of more are settled; what MQTT 5 is told here as the most. */
-const MAX_WRITTEN = 1_000;
+/** No broker leaves more unacknowledged, so the oldest of more are settled. With MQTT 3.1.1 some leave thousands. */
+const MAX_WRITTEN = 65_535;
+/** That have no response yet. */
+const MAX_PINGS = 1_000;
 /** After so many the broker is asked whether it has had them: what lives for long costs the garbage collector more than all the rest. */
 const MAX_UNASKED = 100;
 /** MQTT.js takes an error for "read on, but do not acknowledge". */
@@ -141,7 +143,7 @@ export class OrderedAcks implements Deferrable {
   pinged(): void {
     // While flows are replaced some may have still to leave.
     this.#lastAsked = Math.max(this.#lastAsked, this.#lastWritten - this.#pubacks.held);
-    if (this.#pings.size < MAX_WRITTEN) {
+    if (this.#pings.size < MAX_PINGS) {
       this.#pings.push(this.#lastAsked);
     }
   }

@@ -1089,7 +1089,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
           'hold up others that no flow has twice over a loss, whether it confirms or not',
         ],
       },
-    'So is what was acknowledged on a connection that was dead already, up to 1 000 reports.': {
+    'So is what was acknowledged on a connection that was dead already, up to 65 535 reports.': {
       'mqtt/confirm-changes':
         'come once to one that confirms at once, when the connection is lost before the broker hears of it',
       'mqtt/confirm-failover':

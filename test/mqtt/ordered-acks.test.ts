@@ -333,8 +333,14 @@ describe('acknowledgements in order', () => {
     });
 
     it('are settled from the oldest on where there are more than a broker leaves unacknowledged', () => {
-      const { settled } = write(1_002);
+      const { settled } = write(65_537);
       assert.deepEqual(settled, [1, 2]);
+    });
+
+    it('are known when the broker sends the message again, however many it has in flight', () => {
+      const { acks, begin } = write(5_000);
+      begin(1, true);
+      assert.equal(acks.ackedOrder, 1);
     });
   });
 
