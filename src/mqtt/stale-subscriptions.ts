@@ -21,6 +21,7 @@ export class StaleSubscriptions {
   readonly #known = new Set<string>();
   readonly #now: () => number;
   #since: number;
+  #broker = '';
 
   /** @param share what stands before the filters of a shared group, else empty */
   constructor(topics: Topics, share: string, now: () => number = () => performance.now()) {
@@ -28,6 +29,14 @@ export class StaleSubscriptions {
     this.#share = share;
     this.#now = now;
     this.#since = now();
+  }
+
+  /** A connection begins to a session that may hold leftovers: another one, or one as it was long ago. @param broker its address */
+  connected(broker: string): void {
+    if (broker !== this.#broker || this.#now() - this.#since > FORGET_AFTER_MS) {
+      this.#broker = broker;
+      this.#known.clear();
+    }
   }
 
   /** The filters that can have brought this topic; none if they were named before. */

@@ -86,6 +86,24 @@ describe('finding leftovers', () => {
     assert.deepEqual([isNamed(0), isNamed(999)], [false, true]);
   });
 
+  it('names them once more at another address, and at the same one ten minutes after the first', () => {
+    let now = 0;
+    const leftovers = new StaleSubscriptions(topics, '', () => now);
+    const isNamed = () => leftovers.filtersOf(reportTopic('heartbeat')).length > 0;
+    const connect = (broker: string) => {
+      leftovers.connected(broker);
+      return [isNamed(), isNamed()];
+    };
+    for (const broker of ['one', 'other', 'one']) {
+      assert.deepEqual(connect(broker), [true, false]);
+    }
+    now += 600_000;
+    assert.deepEqual(connect('one'), [false, false]);
+    now += 1;
+    assert.deepEqual(connect('one'), [true, false]);
+    assert.deepEqual(connect('one'), [false, false]);
+  });
+
   it('names the filters of the shared group, too', () => {
     const filters = new StaleSubscriptions(topics, '$share/group/').filtersOf(reportTopic('heartbeat'));
     assert.ok(filters.includes('mt/gateway/+/device/+/#'));
