@@ -13,6 +13,9 @@ import type { Subscriptions } from './subscriptions.ts';
 /** So long a refused filter is not asked for once more in place of what it covers: one of that makes room meanwhile. */
 const IN_PLACE_MS = 3_600_000;
 
+/** Filters that a process with other limits may have asked for. */
+const MAX_EARLIER = 2_000;
+
 /** A broker sends what has waited at once: where nothing came twice for so long, all pairs have come. */
 const PAIRS_QUIET_MS = 1_000;
 /** A sender that sends everything twice is believed then. */
@@ -74,6 +77,8 @@ export class ReportSubscriptions {
   #givenBackAt: number | undefined;
   /** When a report came twice last. */
   #repeatedAt = 0;
+  /** What flows have wanted since filters without the group were given back. */
+  #earlier = new Set<string>();
   /** The broker has granted or refused what it was asked for. */
   #isSynced = false;
   #wanted: ReadonlySet<string> = new Set();
@@ -114,6 +119,12 @@ export class ReportSubscriptions {
     });
     this.#refused = stillRefused;
     const before = this.#wanted;
+    if (this.#earlier.size >= MAX_EARLIER) {
+      this.#earlier.clear();
+    }
+    for (const filter of wanted) {
+      this.#earlier.add(filter);
+    }
     const filters = new Set(wanted.map((filter) => this.#share + filter));
     const isNew = [...filters].some((filter) => !this.#wanted.has(filter));
     this.#wanted = filters;
@@ -251,6 +262,9 @@ export class ReportSubscriptions {
       forgetSession(name);
     }
     this.#mayHaveStale = session.hasUnknownFilters;
+    if (this.#mayHaveStale) {
+      this.#stale.connected(broker);
+    }
     this.#session = session;
     session.bringsPairs &&= isPresent;
     this.#givenBackAt = undefined;
@@ -286,10 +300,11 @@ export class ReportSubscriptions {
     if (this.#share === '' || !this.#mayHaveStale) {
       return;
     }
-    const { wanted } = this;
     const { leftPlain } = this.#session;
-    this.#session.leftPlain = new Set(wanted);
-    if (this.#subscriptions.unsubscribeStale(wanted.filter((filter) => !leftPlain.has(filter)))) {
+    this.#session.leftPlain = new Set(this.wanted);
+    const plain = [...this.#earlier, ...this.wanted].filter((filter) => !leftPlain.has(filter));
+    this.#earlier.clear();
+    if (this.#subscriptions.unsubscribeStale(plain)) {
       this.#expectPairs();
     }
   }

@@ -528,6 +528,41 @@ describe('the subscriptions to reports', () => {
       deliver(TOPIC);
       await turn();
       assert.deepEqual(packets(), []);
+      // Another broker may have kept it, too.
+      reports.sessionBegins('mqtt://other', true);
+      deliver(TOPIC);
+      await turn();
+      assert.ok(packets().includes(`-${WIDE}`));
+    });
+
+    it('are given back without the group, too, where wider ones have taken their place meanwhile', async () => {
+      open({ persistent: true, sharedGroup: 'group', clientId: 'plain and wide' });
+      reports.sessionBegins(broker, true);
+      await connect();
+      await want('a', 'b');
+      await want('wide');
+      packets();
+      reports.synced();
+      await turn();
+      assert.deepEqual(packets(), ['-a', '-b', '-wide']);
+      await want('a', 'wide');
+      packets();
+      reports.synced();
+      await turn();
+      assert.deepEqual(packets(), ['-a']);
+    });
+
+    it('are given back without the group as far as two thousand of them go', async () => {
+      open({ persistent: true, sharedGroup: 'group', clientId: 'plain and many' });
+      reports.sessionBegins(broker, true);
+      for (let n = 0; n <= 2_000; n++) {
+        await want(`${n}`);
+      }
+      await connect();
+      packets();
+      reports.synced();
+      await turn();
+      assert.deepEqual(packets(), ['-2000']);
     });
 
     for (const [what, sharedGroup, isPresent, isAsked] of [
