@@ -67,6 +67,11 @@ export class HeldFilters {
     return this.#granted.has(filter) || this.#session.filters.has(filter);
   }
 
+  /** Whether it was asked for over an earlier connection, and not answered. */
+  isDoubtful(filter: string): boolean {
+    return this.#session.doubtful.has(filter);
+  }
+
   isGranted(filter: string): boolean {
     return this.#granted.has(filter);
   }

@@ -401,6 +401,7 @@ export class Subscriptions {
   async #subscribe(transport: SubscriptionTransport, filters: string[]): Promise<void> {
     const batch = filters.map((filter) => [filter, this.#wanted.get(filter) ?? 0] as [string, Qos]);
     const held = new Set(filters.filter((filter) => this.#held.has(filter)));
+    const doubtful = new Set(filters.filter((filter) => this.#held.isDoubtful(filter)));
     this.#held.asked(filters);
     const outcomes = await this.#packets.subscribe(transport, batch);
     if (transport !== this.#loop.transport) {
@@ -410,7 +411,10 @@ export class Subscriptions {
     for (const { filter } of outcomes.filter(
       ({ filter, code }) => isSubackRefusal(code) && !held.has(filter),
     )) {
-      this.#held.refused(filter);
+      // What was asked for before may have been granted then.
+      if (!doubtful.has(filter)) {
+        this.#held.refused(filter);
+      }
       this.#givePlaceBack(this.#places.refused(filter));
     }
     for (const outcome of outcomes.filter(({ code }) => code !== QUOTA_EXCEEDED)) {

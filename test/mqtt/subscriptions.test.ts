@@ -410,6 +410,22 @@ describe('the wanted topic filters', () => {
     assert.deepEqual(packets(), ['+b']);
   });
 
+  it('are given back when nobody wants them, also where they were granted unseen and refused since', async () => {
+    open(true);
+    subscriptions.change(['a', 'b'], 1);
+    await connect(true);
+    // The connection ends before the response has come.
+    answering = () => subscriptions.offline(true);
+    await want(['c']);
+    answering = () => undefined;
+    refuse(NOT_AUTHORIZED, 'c');
+    await connect(false);
+    packets();
+    subscriptions.change([], 1, ['c']);
+    await turn();
+    assert.deepEqual(packets(), ['-c']);
+  });
+
   it('are tried beyond what the broker has shown 10 seconds after leftovers were given back', async () => {
     await connect();
     await want(['a', 'b']);
