@@ -25,6 +25,8 @@ describe('the wanted topic filters', () => {
   let now = 0;
   let sessions = 0;
   let session: string;
+  /** What chance says. */
+  let chance: number;
   /** Packets that the broker was sent. */
   let sent: string[];
   /** How the broker refuses. */
@@ -45,7 +47,8 @@ describe('the wanted topic filters', () => {
     warnings = [];
     mock.timers.enable({ apis: ['setTimeout'] });
     mock.method(performance, 'now', () => now);
-    mock.method(Math, 'random', () => 0);
+    chance = 0;
+    mock.method(Math, 'random', () => chance);
     open();
   });
 
@@ -474,6 +477,7 @@ describe('the wanted topic filters', () => {
   }
 
   it('are tried as soon for a single one where the broker has said of others that it did not have them', async () => {
+    chance = 0.9;
     await connect();
     codes.set('-absent', 0x11);
     subscriptions.unsubscribeStale(['absent']);
@@ -484,6 +488,20 @@ describe('the wanted topic filters', () => {
       await turn();
       packets();
       await pass(10_000);
+      assert.deepEqual(packets(), ['+c']);
+    }
+    // One that is not answered says nothing.
+    answering = (packet) => (packet.startsWith('-') ? Promise.reject(new NoBrokerResponse()) : undefined);
+    for (const [stale, wait] of [
+      ['u', 20_000],
+      ['v', 40_000],
+    ] as const) {
+      subscriptions.unsubscribeStale([stale]);
+      await turn();
+      packets();
+      await pass(wait - 1);
+      assert.deepEqual(packets(), []);
+      await pass(1);
       assert.deepEqual(packets(), ['+c']);
     }
   });
