@@ -14,8 +14,8 @@ export interface KeptSession {
   readonly guessed: Set<string>;
   /** Whether it may hold others: it had a session before the first connection of this process. Undefined: not asked yet. */
   hasUnknownFilters: boolean | undefined;
-  /** Of those that are wanted, what may be in it without the shared group was given back: once, as it may cost a connection. */
-  leftPlain: ReadonlySet<string>;
+  /** What may be in it without the shared group, and was given back on a guess: once, as it may cost a connection. */
+  readonly leftPlain: Set<string>;
   /** By which reports were wanted last. */
   reportFilters: ReadonlySet<string>;
   /** Some of them were given back: what has waited at the broker may come more often than there are others for it. */

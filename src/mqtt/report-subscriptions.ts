@@ -13,7 +13,7 @@ import type { Subscriptions } from './subscriptions.ts';
 /** So long a refused filter is not asked for once more in place of what it covers: one of that makes room meanwhile. */
 const IN_PLACE_MS = 3_600_000;
 
-/** Filters that a process with other limits may have asked for. */
+/** Filters that an earlier process may have asked for without the group. */
 const MAX_EARLIER = 2_000;
 
 /** A broker sends what has waited at once: where nothing came twice for so long, all pairs have come. */
@@ -119,12 +119,7 @@ export class ReportSubscriptions {
     });
     this.#refused = stillRefused;
     const before = this.#wanted;
-    if (this.#earlier.size >= MAX_EARLIER) {
-      this.#earlier.clear();
-    }
-    for (const filter of wanted) {
-      this.#earlier.add(filter);
-    }
+    addAll(this.#earlier, wanted);
     const filters = new Set(wanted.map((filter) => this.#share + filter));
     const isNew = [...filters].some((filter) => !this.#wanted.has(filter));
     this.#wanted = filters;
@@ -301,9 +296,9 @@ export class ReportSubscriptions {
       return;
     }
     const { leftPlain } = this.#session;
-    this.#session.leftPlain = new Set(this.wanted);
     const plain = [...this.#earlier, ...this.wanted].filter((filter) => !leftPlain.has(filter));
     this.#earlier.clear();
+    addAll(leftPlain, plain);
     if (this.#subscriptions.unsubscribeStale(plain)) {
       this.#expectPairs();
     }
@@ -363,5 +358,15 @@ export class ReportSubscriptions {
       this.#session.bringsPairs = !(isOver && this.#handler.hasCaughtUp(since));
     }
     return this.#session.bringsPairs;
+  }
+}
+
+/** Beyond the bound those of before are forgotten. */
+function addAll(set: Set<string>, filters: readonly string[]): void {
+  if (set.size >= MAX_EARLIER) {
+    set.clear();
+  }
+  for (const filter of filters) {
+    set.add(filter);
   }
 }

@@ -545,11 +545,29 @@ describe('the subscriptions to reports', () => {
       reports.synced();
       await turn();
       assert.deepEqual(packets(), ['-a', '-b', '-wide']);
-      await want('a', 'wide');
+      // Once, however often the room changes.
+      await want('a', 'b', 'new');
+      await want('wide');
       packets();
       reports.synced();
       await turn();
-      assert.deepEqual(packets(), ['-a']);
+      assert.deepEqual(packets(), ['-new']);
+    });
+
+    it('are given back without the group anew after two thousand others', async () => {
+      open({ persistent: true, sharedGroup: 'group', clientId: 'plain anew' });
+      reports.sessionBegins(broker, true);
+      await connect();
+      const given = async (...filters: string[]) => {
+        await want(...filters);
+        packets();
+        reports.synced();
+        await turn();
+        return packets().filter((packet) => packet.startsWith('-')).length;
+      };
+      const many = Array.from({ length: 2_000 }, (_, n) => `${n}`);
+      assert.deepEqual([await given(...many), await given('0'), await given('new')], [2_000, 0, 1]);
+      assert.equal(await given('0'), 1);
     });
 
     it('are given back without the group as far as two thousand of them go', async () => {
