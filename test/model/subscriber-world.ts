@@ -106,6 +106,11 @@ export class SubscriberWorld {
     return this.#options.brokers[this.#waits.broker] as RuledBroker;
   }
 
+  /** Milliseconds since the connection was made; infinite where there is none. */
+  get connectedMs(): number {
+    return this.#time.now - (this.#connectedAt ?? Number.NEGATIVE_INFINITY);
+  }
+
   get isConnected(): boolean {
     return this.#connectedAt !== undefined;
   }

@@ -15,6 +15,8 @@ const HOUR_MS = 3_600_000;
 const MAX_REQUEST_MS = MINUTE_MS;
 /** Of a broker: a filter that ends connections is tried every five minutes, and nothing else costs any. */
 const MAX_CONNECTIONS_PER_HOUR = 20;
+/** After so long a connection has all that it is permitted. */
+const RESUBSCRIBED_MS = 5_000;
 
 class Life {
   readonly time: VirtualTime;
@@ -161,6 +163,10 @@ class Life {
     await time.pass(2 * HOUR_MS);
     const count = (world.connections - before) / 2;
     assert.ok(count <= MAX_CONNECTIONS_PER_HOUR * brokers.length, `${count} connections in an hour`);
+    // A forbidden filter that is tried ends the connection, and the others are asked for again then.
+    while (world.connectedMs < RESUBSCRIBED_MS) {
+      await time.pass(RESUBSCRIBED_MS);
+    }
     const { rules, session } = world.broker;
     this.#checkEverything(session);
     const needed = this.wanted.length + (this.#wantsEverything ? 2 : 1);
