@@ -196,8 +196,12 @@ export class AskedGateways {
   }
 
   #release({ filter }: GatewayRequests): void {
-    if (!this.#isShared || this.#gateways.size === 0) {
+    const shared = this.#topics.responseFilter(ANY);
+    if (filter !== shared) {
       this.#filters.releaseFilter(filter);
+    }
+    if (this.#isShared && this.#gateways.size === 0) {
+      this.#filters.releaseFilter(shared);
     }
   }
 

@@ -242,6 +242,21 @@ describe('the subscriptions to the responses of many gateways', () => {
     assert.deepEqual(filters(), []);
   });
 
+  it('are given back with their gateways while that of all is not granted, and it with the last of them', () => {
+    const all = ask(1, 2, 3);
+    grant(...own(1, 2, 3));
+    gateways.share(false);
+    assert.deepEqual(filters(), [...own(2, 3), ALL]);
+    for (const [gateway, left] of [
+      [all[1], [...own(3), ALL]],
+      [all[0], [...own(3), ALL]],
+      [all[2], []],
+    ] as const) {
+      gateways.releaseIfIdle(gateway!);
+      assert.deepEqual(filters(), left);
+    }
+  });
+
   for (const [title, refuse] of [
     ['is refused when it is asked for', () => settle(ALL, true)],
     ['is refused later', () => gateways.refused(ALL)],
