@@ -910,6 +910,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Holders |
         ],
         'mqtt/stale-subscriptions': 'names the filters of the shared group, too',
       },
+    'A broker that comes back as it was before, as after a power cut, may hold again what was given back: what an earlier process had asked for is looked for again after ten minutes, where it shows, what this process has asked for is not.':
+      'about the broker',
+    'Neither is what it has asked for by another address of the same cluster.': 'explains',
     'In a group with MQTT 3.1.1 nothing may show narrower ones, and two members have the same report.':
       'about the broker',
     'What has waited at the broker for them, or for filters that a deploy gives back, comes to flows once; until nothing came twice for a second, and for a minute at most, what a sender really sends twice is taken for that.':
