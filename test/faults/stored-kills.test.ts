@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type NodeRed, startNodeRed, VERSIONS } from '../e2e/node-red.ts';
 import { isReady } from '../e2e/site.ts';
+import { limit } from '../limits.ts';
 import { DURABLE, type Mosquitto, startMosquitto } from '../mosquitto.ts';
 import { findRabbitMq, startRabbitMq } from '../rabbitmq.ts';
 import { requirePrograms } from '../requirements.ts';
@@ -140,7 +141,7 @@ for (const [name, subject] of Object.entries(BROKERS)) {
 }
 
 /** Nothing comes any more when nothing has come for so long; beside other work a start alone takes ten seconds. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = limit(60_000);
 
 /** Waits until all are there, or no further ones come. */
 async function complete(read: () => Promise<Stored>, sent: number): Promise<void> {
