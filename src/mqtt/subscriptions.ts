@@ -443,7 +443,7 @@ export class Subscriptions {
     this.#learned.tellsAbsence ||= codes.includes(NO_SUBSCRIPTION_EXISTED);
     if (batch.some((filter, i) => this.#held.isGuessed(filter) && !codes[i])) {
       this.#mayHaveRoom = true;
-      // It says of others that they were not there: so these were.
+      // It has said of others that they were not there: so these were.
       if (codes.length > 0 && this.#learned.tellsAbsence) {
         this.#retries.reset();
       }

@@ -1,5 +1,6 @@
 // The dashboard sample in a browser: what gateways report is what a visitor sees.
 import assert from 'node:assert/strict';
+import { errors } from 'playwright-core';
 import { requireBrowser } from '../requirements.ts';
 import { ask, type Dashboard, openDashboard } from './dashboard.ts';
 
@@ -60,7 +61,12 @@ describe('the dashboard', () => {
         .first()
         .waitFor({ state: 'attached', timeout })
         .then(() => true)
-        .catch(() => false);
+        .catch((error: Error) => {
+          if (!(error instanceof errors.TimeoutError)) {
+            throw error;
+          }
+          return false;
+        });
     // On a busy machine what was before the loss may be older than the lines show when the page draws it.
     for (let isInterrupted = false; !isInterrupted; ) {
       // What has no line yet cannot be interrupted.

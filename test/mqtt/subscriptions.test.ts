@@ -455,6 +455,17 @@ describe('the wanted topic filters', () => {
     assert.deepEqual(packets(), []);
   });
 
+  /** `c` is, which has found no room. @param leftovers are given back */
+  const assertTriedAfter = async (wait: number, ...leftovers: string[]) => {
+    subscriptions.unsubscribeStale(leftovers);
+    await turn();
+    packets();
+    await pass(wait - 1);
+    assert.deepEqual(packets(), []);
+    await pass(1);
+    assert.deepEqual(packets(), ['+c']);
+  };
+
   for (const [what, others, waits] of [
     ['after twice the time for further ones, as it may cost the connection', 0, [10_000, 20_000, 40_000]],
     ['as soon for further ones where the broker says which it had', 0x11, [10_000, 10_000, 10_000]],
@@ -465,13 +476,7 @@ describe('the wanted topic filters', () => {
       await want(['a', 'b', 'c']);
       for (const [i, wait] of waits.entries()) {
         codes.set(`-other${i}`, others);
-        subscriptions.unsubscribeStale([`stale${i}`, `other${i}`]);
-        await turn();
-        packets();
-        await pass(wait - 1);
-        assert.deepEqual(packets(), []);
-        await pass(1);
-        assert.deepEqual(packets(), ['+c']);
+        await assertTriedAfter(wait, `stale${i}`, `other${i}`);
       }
     });
   }
@@ -484,11 +489,7 @@ describe('the wanted topic filters', () => {
     refuse(QUOTA_EXCEEDED, 'c');
     await want(['a', 'b', 'c']);
     for (const stale of ['x', 'y', 'z']) {
-      subscriptions.unsubscribeStale([stale]);
-      await turn();
-      packets();
-      await pass(10_000);
-      assert.deepEqual(packets(), ['+c']);
+      await assertTriedAfter(10_000, stale);
     }
     // One that is not answered says nothing.
     answering = (packet) => (packet.startsWith('-') ? Promise.reject(new NoBrokerResponse()) : undefined);
@@ -496,13 +497,7 @@ describe('the wanted topic filters', () => {
       ['u', 20_000],
       ['v', 40_000],
     ] as const) {
-      subscriptions.unsubscribeStale([stale]);
-      await turn();
-      packets();
-      await pass(wait - 1);
-      assert.deepEqual(packets(), []);
-      await pass(1);
-      assert.deepEqual(packets(), ['+c']);
+      await assertTriedAfter(wait, stale);
     }
   });
 
@@ -514,11 +509,7 @@ describe('the wanted topic filters', () => {
     }
     refuse(QUOTA_EXCEEDED, 'c');
     await want(['a', 'b', 'c']);
-    subscriptions.unsubscribeStale(['last']);
-    await turn();
-    packets();
-    await pass(10_000);
-    assert.deepEqual(packets(), ['+c']);
+    await assertTriedAfter(10_000, 'last');
   });
 
   it('are not tried sooner where the broker had none of the leftovers, or gave none back', async () => {
